@@ -8,12 +8,14 @@ from types import ModuleType
 import pytest
 
 from smlocal.cli.commands.help import note_rows
+from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.sagemaker.hosting import planning as hosting
 from smlocal.sagemaker.processing import planning as processing
-from smlocal.sagemaker.training.notes import RULES
+from smlocal.sagemaker.training import notes
 from smlocal.sagemaker.transform import planning as transform
 from smlocal.sagemaker.tuning import planning as tuning
 
+RULES = [rule for each in notes.RULES for rule in ([each] if isinstance(each, NoteRule) else each.rules)]
 ROWS = {row.id: row for row in note_rows()}
 OF_TRAINING = {rule.id for rule in RULES}
 

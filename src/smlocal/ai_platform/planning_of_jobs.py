@@ -26,20 +26,11 @@ from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
 from smlocal.jobs.planning.aspects.limits.plan import MIB, asked_limits, wants_limits, within
-from smlocal.jobs.planning.aspects.network.asked import plan_network
-from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan
+from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, NetworkPlan, plan_network
 from smlocal.jobs.planning.aspects.network.show import added_hosts_text, joined_text
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
-from smlocal.jobs.planning.model import (
-    ContainerFolders,
-    HostPlan,
-    IdentityPlan,
-    JobPlan,
-    KeptPlan,
-    Note,
-    StopPlan,
-    note_documents,
-)
+from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, KeptPlan, Note, note_documents
+from smlocal.jobs.planning.workload import ContainerFolders, StopPlan
 from smlocal.terms.channels import TreePlan
 from smlocal.terms.gpus import VISIBLE_DEVICES
 from smlocal.terms.hosts import Host

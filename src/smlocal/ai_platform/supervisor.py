@@ -33,7 +33,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd, RestartCause
 from smlocal.jobs.decide.events import (
     ContainerExited,
@@ -49,7 +49,7 @@ from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.finish.results import changed_files
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.logs.log_readers import log_path, logged_by
+from smlocal.jobs.logs.log_file import log_path, logged_by
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, FailureKind, JobPhase, PhaseMessage, StopCause

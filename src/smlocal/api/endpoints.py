@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.execution import execute_in_background
 from smlocal.api.job_files import kind_of
-from smlocal.api.job_names import resolve_job_name
-from smlocal.api.job_source import read_file
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.unix_sockets import connect_to
 from smlocal.errors import UsageRefusedError
 from smlocal.errors.of_jobs import (
     DeployImageError,
@@ -45,6 +43,14 @@ from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
     from socket import socket
+
+    from smlocal.api.job_names import resolve_job_name
+    from smlocal.api.job_source import read_file
+    from smlocal.base.unix_sockets import connect_to
+else:  # for the models of jobs and of files, and for invocations
+    resolve_job_name = at_use("smlocal.api.job_names", "resolve_job_name")
+    read_file = at_use("smlocal.api.job_source", "read_file")
+    connect_to = at_use("smlocal.base.unix_sockets", "connect_to")
 
 _FILES: Final = (".yaml", ".yml", ".json")
 _COMMAND_LINE: Final = "command line"

@@ -1,9 +1,12 @@
 """Runs a validated job, in this process or in one of its own. Used by commands and by Python calls."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace as changed
+from typing import TYPE_CHECKING
 
 from smlocal.api.job_files import prepare
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
 from smlocal.jobfile.job_reading import AskedJob
@@ -13,11 +16,15 @@ from smlocal.jobs.documents import LOCAL
 from smlocal.jobs.finish.cleanup import clear_this_engine
 from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.prepared import Prepared, PreparedPlan, ReportFiles, find_credentials
-from smlocal.jobs.shells import remove_dead_shells
-from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.home import home_directory, shells_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
 from smlocal.jobs.supervision import Result, supervise
 from smlocal.jobs.view import Reporter
+
+if TYPE_CHECKING:
+    from smlocal.jobs.shells import remove_dead_shells
+else:
+    remove_dead_shells = at_use("smlocal.jobs.shells", "remove_dead_shells")
 
 
 def execute(
@@ -122,7 +129,8 @@ def _prepare(
 ) -> PreparedPlan:
     """Everything before the job is made. Mistakes are an error."""
     check_job_name(store, name, replace=replace)
-    remove_dead_shells(store.home)
+    if os.path.isdir(shells_directory(store.home)):
+        remove_dead_shells(store.home)
     if store.left_on_engines():
         for engine in engines:
             for each in clear_this_engine(store, engine):

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from smlocal.ai_platform import shape
-from smlocal.ai_platform.shape import job_kinds
+from smlocal.base.at_use import at_use
 from smlocal.errors import DocumentUnknownError, PathNotAllowedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import AskedJob
@@ -17,12 +16,15 @@ from smlocal.terms.validation.violation import closest
 from smlocal.terms.validation.wording import shortened
 
 if TYPE_CHECKING:
+    from smlocal.ai_platform import shape
     from smlocal.engine.engines import Engines
     from smlocal.jobs.planning.model import RecordedPlan
     from smlocal.jobs.planning.workload import Workload
     from smlocal.jobs.prepared import PreparedPlan
     from smlocal.jobs.view import Reporter
     from smlocal.terms.compared_job import ComparedJob
+else:
+    shape = at_use("smlocal.ai_platform.shape")
 
 _MOST_KEYS, _LONGEST_KEY = 5, 60
 """Of a document, in a message."""
@@ -47,8 +49,9 @@ class JobPlanner(Protocol):
 REPLICAS: Final = Kind(
     name="ai_platform",
     spoken="job of replicas",
-    sign=shape.TRAINING_INPUT,
-    describes=lambda data: bool(job_kinds(data)),
+    sign="trainingInput",
+    # Members of the other platform have a capital at the beginning.
+    describes=lambda data: any(key[:1].islower() for key in data) and bool(shape.job_kinds(data)),
     reading="smlocal.ai_platform.jobfile.job_file",
 )
 """Jobs of AI Platform Training, and custom jobs."""

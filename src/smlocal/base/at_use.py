@@ -10,6 +10,7 @@ that stands for a class can be called and can be in an annotation. In `except` a
 `at_use("ctypes")`. A job that does nothing takes 103 ms of processor time with it, and 111 without.
 """
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,9 @@ class _AtUse:
         if name.startswith("__"):  # `staticmethod` and others ask for these, and do without
             raise AttributeError(name)
         return getattr(_found(self._module, self._name), name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_found(self._module, self._name))
 
     def __or__(self, _: object) -> "_AtUse":
         """As in an annotation, which nobody reads while the program runs."""

@@ -3,12 +3,27 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import field
 from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
 from typing import BinaryIO
 
 from smlocal.base.quick_dataclass import dataclass
+
+Check = Callable[[], None]
+"""Called between pieces of long work; raises if it was cancelled."""
+Copying = Callable[[], AbstractContextManager[Check]]
+"""Entered around such work. In the main thread a signal handler may also raise inside, at any point."""
+
+
+def unbroken() -> AbstractContextManager[Check]:
+    """For work that cannot be cancelled."""
+    return nullcontext(no_check)
+
+
+def no_check() -> None:
+    """Do nothing."""
+
 
 DRAFT = ".partial"
 """The end of the name of a file that is being written.

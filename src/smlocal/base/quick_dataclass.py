@@ -86,7 +86,8 @@ def _slots(base: _Class) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-_SAMPLE: Any = _by_the_library(type("_Sample", (), {"__annotations__": {"sample": int}, "__doc__": ""}))
+# With a text, since the library takes a millisecond to write one.
+_SAMPLE: Any = _by_the_library(type("_Sample", (), {"__annotations__": {"sample": int}, "__doc__": "A sample."}))
 _FIELD: Any = _SAMPLE.__dataclass_fields__["sample"]._field_type  # noqa: SLF001 - as above
 _PARAMETERS: Any = _SAMPLE.__dataclass_params__
 

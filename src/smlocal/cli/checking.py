@@ -29,7 +29,7 @@ from smlocal.cli.ci_messages import add_summary, annotate, annotated_errors, fil
 from smlocal.cli.described_documents import use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.image_build import folder_image
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_file_here import JOB_FILE_ENDINGS
 from smlocal.cli.request_body import read_body
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable

@@ -1,7 +1,7 @@
 """One `smlocal deploy`: from its options to an endpoint in service, or to its end."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +14,24 @@ from smlocal.api.endpoints import (
     wait_in_service,
 )
 from smlocal.api.execution import execute
-from smlocal.cli.commands.run import EXIT_CODES
-from smlocal.cli.job_argument import job_named
-from smlocal.cli.job_options import variables
+from smlocal.base.at_use import at_use
 from smlocal.cli.screen_options import screen_of
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.screen import Screen
-from smlocal.cli.views.summary import summary
 from smlocal.jobs.control.requests import StopSignals
 from smlocal.sagemaker.serving.address import invocation_address, invoking_commands
 from smlocal.sagemaker.serving.model_file import ModelFile
+
+if TYPE_CHECKING:
+    from smlocal.cli import job_options
+    from smlocal.cli.commands import run
+    from smlocal.cli.job_argument import job_named
+    from smlocal.cli.views.summary import summary
+else:  # for what is rarely asked, and for the end of one
+    job_options = at_use("smlocal.cli.job_options")
+    run = at_use("smlocal.cli.commands.run")
+    job_named = at_use("smlocal.cli.job_argument", "job_named")
+    summary = at_use("smlocal.cli.views.summary", "summary")
 
 
 def deploy(what: str, given: dict[str, Any]) -> int:
@@ -31,7 +39,7 @@ def deploy(what: str, given: dict[str, Any]) -> int:
     model, name = model_to_deploy(
         what,
         image=given["image"],
-        variables=dict(variables((), given["environment"])),
+        variables=dict(job_options.variables((), given["environment"])) if given["environment"] else {},
         name=given["name"],
         key=given["key"],
     )
@@ -51,7 +59,7 @@ def _in_background(model: ModelFile, name: str, screen: Screen, given: dict[str,
         _print_address(endpoint, quiet=given["quiet"])
     else:
         _print_end(name)
-    return 0 if endpoint.status == "InService" else EXIT_CODES[endpoint.record.status]
+    return 0 if endpoint.status == "InService" else run.EXIT_CODES[endpoint.record.status]
 
 
 def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str, Any]) -> int:
@@ -68,7 +76,7 @@ def _in_foreground(model: ModelFile, name: str, screen: Screen, given: dict[str,
         _print_json(name)
     if result.signal is not None and result.status == "Stopped":
         return 0  # Ctrl-C is how it is ended
-    return EXIT_CODES[result.status]
+    return run.EXIT_CODES[result.status]
 
 
 def _print_address(endpoint: ListedEndpoint, *, quiet: bool) -> None:

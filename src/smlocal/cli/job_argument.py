@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from smlocal.api.job_list import JobSelection
     from smlocal.api.training_job import TrainingJob
 
-JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 ENDED = ("Completed", "Failed", "Stopped")
 

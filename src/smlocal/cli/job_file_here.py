@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 NAMES = ("job.yaml", "job.yml", "job.json")
+JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def files_here() -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_names import resolve_job_name
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS, job_named
+from smlocal.cli.job_argument import job_named
+from smlocal.cli.job_file_here import JOB_FILE_ENDINGS
 from smlocal.cli.shown_help import shown_option
 from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.option import Head

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from smlocal.api.job_files import REPLICAS, kind_of
 from smlocal.api.overrides import Overrides, apply_defaults
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS
+from smlocal.cli.job_file_here import JOB_FILE_ENDINGS
 from smlocal.cli.shown_help import shown_option
 from smlocal.cli.terminal.printable import printable
 from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError

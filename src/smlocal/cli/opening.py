@@ -15,7 +15,8 @@ from smlocal.api.job_files import kind_of
 from smlocal.api.job_names import resolve_job_name
 from smlocal.api.recorded_job import read_recorded
 from smlocal.api.shell import find_containers, shell_in_job, shell_in_new_container
-from smlocal.cli.job_argument import JOB_FILE_ENDINGS, named_or_newest
+from smlocal.cli.job_argument import named_or_newest
+from smlocal.cli.job_file_here import JOB_FILE_ENDINGS
 from smlocal.cli.job_options import overrides_and_defaults, read_job_options
 from smlocal.cli.terminal.messages import chosen_mode
 from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals

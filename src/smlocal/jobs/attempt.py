@@ -3,9 +3,9 @@
 import errno
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, replace
 from importlib import import_module
-from traceback import format_exception
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
@@ -43,7 +43,6 @@ from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import download_once
 from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
-from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.terms.statuses import (
@@ -58,11 +57,17 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
+    from traceback import format_exception
+
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
     from smlocal.jobs.decide.hints import unread_advice, unread_facts
+    from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 else:
+    format_exception = at_use("traceback", "format_exception")
     unread_advice = at_use("smlocal.jobs.decide.hints", "unread_advice")
     unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
+    delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")
+    mirroring = at_use("smlocal.jobs.mirrored.folders", "mirroring")
 
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
@@ -207,18 +212,22 @@ class Attempt(Course):
             kill_timeout=chosen_timeouts().killed,
         )
 
+    def _mirroring(self) -> AbstractContextManager[None]:
+        if self.plan.mirrored.empty:
+            return nullcontext()
+        return mirroring(
+            self.plan,
+            cancelled=lambda: self.context.stop_requests.repeated,
+            requested=lambda: not self.context.events.empty(),
+            notes=self.mirror_notes,
+        )
+
     def _watch_to_the_end(self, watch: Watch) -> None:
         began = time.monotonic()
         started = [self.runs[name] for name in sorted(watch.running)]
         self.ran = self.ran or bool(started)
-        stop_requests = self.context.stop_requests
         try:
-            with mirroring(
-                self.plan,
-                cancelled=lambda: stop_requests.repeated,
-                requested=lambda: not self.context.events.empty(),
-                notes=self.mirror_notes,
-            ):
+            with self._mirroring():
                 self._handle_events(watch)
         finally:
             self.outcome = watch.outcome  # a stop counts even if the disk has no room for its record
@@ -454,7 +463,8 @@ def _stage_hosts(runs: Sequence[HostRun], stop_requests: StopRequests) -> None:
     else:
         download_once(runs[0].plan, runs[0].delivery, stop_requests.interruptible)
         run_parallel(lambda run: run.prepare(stop_requests.checked), runs, at_once=_AT_ONCE)
-    delete_downloaded_checkpoints(runs[0].plan)
+    if runs[0].plan.mirrored.checkpoints is not None:
+        delete_downloaded_checkpoints(runs[0].plan)
     for run in runs:
         run.delivery.open_pipes(run.host, stop_requests.interruptible)
 

@@ -7,12 +7,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import PackingStoppedError, no_check
+from smlocal.data.artifacts.atomic_write import PackingStoppedError
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import ContainerContext, upload_details
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
@@ -31,17 +32,7 @@ from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.jobs.kinds import BesideJob
-from smlocal.jobs.logs.log_readers import log_path, logged_by
-from smlocal.jobs.metrics.job_metrics import MetricsSearch
-from smlocal.jobs.mirrored.folders import with_current_checkpoints
-from smlocal.jobs.mirrored.saving import (
-    all_names,
-    keep_not_saved,
-    mark_ends,
-    not_saved_document,
-    remove_end_marker,
-    save_mirrored,
-)
+from smlocal.jobs.logs.log_file import log_path, logged_by
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.store.jobs import Store
@@ -61,13 +52,30 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
-    from smlocal.jobs.control.found_containers import FoundContainers, hosts_with_containers
+    from smlocal.jobs.control.found_containers import hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
     from smlocal.jobs.host.data_parallel import data_parallel_records
+    from smlocal.jobs.metrics.job_metrics import MetricsSearch
+    from smlocal.jobs.mirrored.folders import with_current_checkpoints
+    from smlocal.jobs.mirrored.saving import (
+        all_names,
+        keep_not_saved,
+        mark_ends,
+        not_saved_document,
+        remove_end_marker,
+        save_mirrored,
+    )
 else:
     data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
-    FoundContainers = at_use("smlocal.jobs.control.found_containers", "FoundContainers")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
+    with_current_checkpoints = at_use("smlocal.jobs.mirrored.folders", "with_current_checkpoints")
+    all_names = at_use("smlocal.jobs.mirrored.saving", "all_names")
+    keep_not_saved = at_use("smlocal.jobs.mirrored.saving", "keep_not_saved")
+    mark_ends = at_use("smlocal.jobs.mirrored.saving", "mark_ends")
+    not_saved_document = at_use("smlocal.jobs.mirrored.saving", "not_saved_document")
+    remove_end_marker = at_use("smlocal.jobs.mirrored.saving", "remove_end_marker")
+    save_mirrored = at_use("smlocal.jobs.mirrored.saving", "save_mirrored")
+    MetricsSearch = at_use("smlocal.jobs.metrics.job_metrics", "MetricsSearch")
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
@@ -97,7 +105,8 @@ class ContainerSupervisor(Supervisor):
     """Serves credentials to the containers, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
-    metrics: MetricsSearch = field(init=False)
+    metrics: "MetricsSearch | None" = None
+    """None for a job without metrics."""
     results: Results = field(default_factory=Results)
     ends_marked: bool = False
     """True once readers of the tensors have been told that no more follow."""
@@ -114,11 +123,12 @@ class ContainerSupervisor(Supervisor):
         faults = Faults(
             planned=self.plan.faults.each, record=lambda index: self.context.record(FAULT, {"Index": index})
         )
-        self.metrics = MetricsSearch(
-            job_directory=self.plan.job_directory,
-            definitions=self.plan.metrics,
-            logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
-        )
+        if self.plan.metrics:
+            self.metrics = MetricsSearch(
+                job_directory=self.plan.job_directory,
+                definitions=self.plan.metrics,
+                logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
+            )
         self._use_attempt(self.plan, faults, hints=[])
 
     def _use_attempt(self, plan: JobPlan, faults: Faults, hints: list[str]) -> None:
@@ -128,12 +138,13 @@ class ContainerSupervisor(Supervisor):
             faults=faults,
             hints=hints,
             credentials=self.credentials,
-            on_running=self.metrics.begin,
+            on_running=self.metrics.begin if self.metrics is not None else lambda: None,
         )
 
     def begin(self) -> None:
         """Start the debugger rules."""
-        remove_end_marker(self.plan, self.context.reporter.warning)
+        if not self.plan.mirrored.empty:
+            remove_end_marker(self.plan, self.context.reporter.warning)
         self.begin_rules(first=True)
 
     def failed_by(self, error: HomeUnusableError | EngineError | MachineNotReadyError) -> None:
@@ -166,7 +177,7 @@ class ContainerSupervisor(Supervisor):
         plan, results = self.plan, self.results
         if results.artifacts is not None:
             return
-        if not results.unpacked:
+        if not results.unpacked and not plan.mirrored.empty:
             results.unsaved = all_names(plan)
         results.unpacked = bool(plan.folders.model or plan.folders.output_data)
 
@@ -293,6 +304,8 @@ class ContainerSupervisor(Supervisor):
 
         `last`: no attempt follows.
         """
+        if self.plan.mirrored.empty:
+            return None
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
         saved = save_mirrored(
@@ -356,7 +369,7 @@ class ContainerSupervisor(Supervisor):
 
     def gather(self) -> None:
         """The rules get some time, and readers of tensors are told that no more follow."""
-        if not self.ends_marked:
+        if not self.ends_marked and not self.plan.mirrored.empty:
             self.results.notes += mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
             self._end_rules(self.rules)
@@ -366,7 +379,8 @@ class ContainerSupervisor(Supervisor):
         if ended.status is JobStatus.COMPLETED:
             self.results.failure_files = self.ignored_failure_files()
             self._explain_lost_model()
-        self.results.metrics = self.metrics.finish()
+        if self.metrics is not None:
+            self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
             self.results.docker_command = self.kind.docker_command(self.plan)
         if self.plan.warm_pool is not None:

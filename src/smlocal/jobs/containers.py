@@ -1,14 +1,83 @@
 """The containers of a job on an engine: their labels, how each is made from the plan, and how they are found again."""
 
 from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Mount, Resource, ResourceKind
-from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
+from smlocal.base.at_use import at_use
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.interface import (
+    JOB_LABEL,
+    RUN_LABEL,
+    ContainerSpec,
+    ContainerState,
+    Engine,
+    Mount,
+    Resource,
+    ResourceKind,
+)
 from smlocal.jobs.planning.model import HostPlan, JobPlan
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.debugging.asked import debug_variables
+else:
+    debug_variables = at_use("smlocal.jobs.planning.aspects.debugging.asked", "debug_variables")
 
 HOST_LABEL = "smlocal.host"
 """On a container: the name of its host."""
 _STARTED = {"running", "paused"}
+
+_RUNNING = {"running", "paused", "restarting"}
+_ENGINE_STARTS_SECONDS = 15.0
+"""A starting engine gives containers that still run ten seconds between SIGTERM and SIGKILL."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundContainer:
+    """A container that has been started."""
+
+    id: str
+    state: ContainerState
+    engine_started: str
+    """When its engine itself was started; empty if it does not say."""
+
+    @property
+    def running(self) -> bool:
+        """True if it has not ended."""
+        return self.state.status in _RUNNING
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundContainers:
+    """The containers that have been started, by host."""
+
+    hosts: Mapping[str, FoundContainer] = field(default_factory=dict)
+
+    @property
+    def ended_at(self) -> float | None:
+        """When the last container ended, by the engine's clock; None if one is running or there are none."""
+        if not self.hosts or any(host.running for host in self.hosts.values()):
+            return None
+        return max(datetime.fromisoformat(host.state.finished_at).timestamp() for host in self.hosts.values())
+
+    @property
+    def ended_with_the_engine(self) -> bool:
+        """True if a container failed because the engine was restarted.
+
+        A restarting engine ends containers with SIGTERM and SIGKILL; after a power cut it reports all of them as ended.
+        So a failure close to the engine's start is not the algorithm's.
+        """
+        return any(_ended_with_the_engine(each) for each in self.hosts.values())
+
+
+def _ended_with_the_engine(host: FoundContainer) -> bool:
+    if host.running or host.state.exit_code == 0 or not host.engine_started:
+        return False
+    start = datetime.fromisoformat(host.engine_started)
+    between = datetime.fromisoformat(host.state.finished_at) - start
+    began = datetime.fromisoformat(host.state.started_at)
+    return began < start and abs(between.total_seconds()) < _ENGINE_STARTS_SECONDS
 
 
 def labels(plan: JobPlan) -> dict[str, str]:

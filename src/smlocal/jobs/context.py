@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
 from smlocal.data.artifacts.job_artifacts import Artifacts
-from smlocal.data.channels.copy import Means
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
@@ -24,6 +23,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, Transition
 from smlocal.jobs.view import Reporter
+from smlocal.terms.channels import Means
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import FailureKind, JobPhase, JobStatus, PhaseMessage, StopCause
 

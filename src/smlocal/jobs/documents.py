@@ -1,7 +1,7 @@
 """The kinds of documents that are stored with a job, and members of them that several modules read."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.terms.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 
@@ -32,6 +32,10 @@ DECISION = "Decision"
 """In the local block: how the job ends once everything is cleaned up."""
 FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
+NOT_SAVED = "NotSaved"
+"""In the local block, below `Artifacts`: where a mirrored folder that could not be saved is kept, by its path."""
+NO_METRICS: Final[Mapping[str, list[Any]]] = {"Summaries": [], "WithoutValues": [], "Notes": []}
+"""In the local block of a job without metrics."""
 UNSENT = "Unsent"
 """In the local block, below `Artifacts`: the mirrored folders that could not be sent to S3."""
 
@@ -54,7 +58,7 @@ def ended_block(*, explanation: str | None = None, hints: Iterable[str] = ()) ->
             "Kept": None,
         },
         FINAL_METRICS: [],
-        "Metrics": {"Summaries": [], "WithoutValues": [], "Notes": []},
+        "Metrics": NO_METRICS,
         "Usage": None,
         "Seconds": {},
         "Notes": [],

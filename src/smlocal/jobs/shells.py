@@ -22,18 +22,20 @@ from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan, mounted_directory
 from smlocal.jobs.planning.recall import recall_containers, remember
 from smlocal.jobs.prepared import Prepared
+from smlocal.jobs.store.home import shells_directory
 from smlocal.jobs.store.lease import Lease, leased_folders, make_leased
 from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
     from smlocal.jobs.control.found_containers import hosts_with_containers
+    from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints
 else:
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
+    delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")
 
 SHELL_LABEL = "smlocal.shell"
 """On the container and the image of a shell in a kept job: which shell it is."""
@@ -291,7 +293,7 @@ class ShellFolder:
     def make(cls, home: str) -> "ShellFolder":
         """Make a new one."""
         name = os.urandom(4).hex()
-        path = os.path.join(_shells(home), name)
+        path = os.path.join(shells_directory(home), name)
         return cls(path=path, id=name, _lease=make_leased(path))
 
     def record(self, document: Mapping[str, Any]) -> None:
@@ -311,7 +313,7 @@ def remove_dead_shells(home: str) -> None:
 
     Anything that cannot be removed now is left for the next time.
     """
-    for folder in leased_folders(_shells(home)):
+    for folder in leased_folders(shells_directory(home)):
         with suppress(SmlocalError, OSError, ValueError, LookupError):
             _remove_dead(folder)
 
@@ -357,10 +359,6 @@ def _document(path: str) -> Any:
             return json.load(file)
     except (FileNotFoundError, ValueError):
         return None
-
-
-def _shells(home: str) -> str:
-    return os.path.join(home, "shells")
 
 
 def _owner_only(path: str, flags: int) -> int:

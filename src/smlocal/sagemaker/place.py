@@ -1,16 +1,22 @@
 """Where a job of SageMaker's is: its region, its account, and its place on this machine."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
-from smlocal.errors import RegionNameError
+from smlocal.errors import RegionNameError, TooManyHostsError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.looking import JobPlace
-from smlocal.jobs.planning.aspects.output.asked import is_remote_output
+from smlocal.jobs.planning.aspects.output.plan import is_remote_output
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS
+
+if TYPE_CHECKING:
+    from smlocal.jobs.looking import JobPlace
+else:  # endpoints have no channels, and do without
+    JobPlace = at_use("smlocal.jobs.looking", "JobPlace")
 
 
 def place_of(work: Workload, *, name: str, home: str, engines: Engines, run_id: str | None = None) -> JobPlace:
@@ -48,3 +54,20 @@ def pinned(work: Workload, output: str) -> dict[str, Any]:
     """Settings that would depend on the process that starts the job: on its environment and its folder."""
     remote = {"Output": output} if is_remote_output(work.output.uri) else {}
     return {"Region": region_of(work.local, work.image), **remote}
+
+
+def check_host_count(count: int, *, most: int | None) -> None:
+    """All hosts are containers of one machine: refuse more than `most`, and more than can be planned."""
+    if count > MAX_PLANNED_HOSTS:
+        raise TooManyHostsError(
+            f"{count} hosts are too many for one machine: the maximum is {MAX_PLANNED_HOSTS}",
+            remedy=["Use fewer: --instance-count, or ResourceConfig.InstanceCount."],
+        )
+    if most is not None and count > most:
+        raise TooManyHostsError(
+            f"{count} hosts would be {count} containers at once on this machine, and Local.MaxHosts is {most}",
+            remedy=[
+                "Use fewer: --instance-count, or ResourceConfig.InstanceCount.",
+                "Raise Local.MaxHosts if this machine has enough memory: smlocal plan shows what they need.",
+            ],
+        )

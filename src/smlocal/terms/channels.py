@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import StrEnum
 from typing import Literal
 
 from smlocal.base.quick_dataclass import dataclass
@@ -11,6 +12,22 @@ from smlocal.terms.rights import EVERYTHING, Rights
 Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
 """`bind`: mounted read-only or as it is; `fuse`: objects streamed from S3; `send`: sent into a volume of an engine that
 does not see the folder."""
+
+
+class Means(StrEnum):
+    """How the container gets the bytes."""
+
+    OVERLAY = "overlay"
+    """Mounted from where they are, copy-on-write."""
+    REFLINK = "reflink"
+    """Copied as reflinks, which share the data."""
+    COPY = "copy"
+    BIND = "bind"
+    """Mounted from where they are, read-only unless it is a file system."""
+    SENT = "sent"
+    """Sent into a volume of an engine that does not see the folder."""
+    FUSE = "fuse"
+    """Fetched from S3 when they are read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,6 @@
 """The objects that a channel selects from its source, in the service's order, and the forms of S3 URIs."""
 
 import re
-from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -11,8 +10,10 @@ from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from array import array
     from urllib.parse import unquote
 else:
+    array = at_use("array", "array")
     unquote = at_use("urllib.parse", "unquote")
 
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"

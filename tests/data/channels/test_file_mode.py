@@ -11,12 +11,12 @@ from typing import Protocol
 
 import pytest
 
-from smlocal.data.channels.copy import Means, StagedChannel, is_overlay_refusal
+from smlocal.data.channels.copy import StagedChannel, is_overlay_refusal
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import ResourceKind
 from smlocal.errors import EngineError
 from smlocal.jobs.planning.aspects.inputs.plan import choose_staging
-from smlocal.terms.channels import Staging
+from smlocal.terms.channels import Means, Staging
 from smlocal.terms.listing import Listing
 
 Lister = Callable[..., Listing]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.unit.report.conftest import BEGAN, StoredJob
 
-from smlocal.jobs.logs.log_readers import ENTRY
+from smlocal.jobs.logs.log_file import ENTRY
 from smlocal.jobs.store.jobs import Store
 
 HOSTS = tuple(f"algo-{number}" for number in range(1, 11))

@@ -7,7 +7,8 @@ import pytest
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import Document
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.training.planning import check_host_count, requested_hosts
+from smlocal.sagemaker.place import check_host_count
+from smlocal.sagemaker.training.planning import requested_hosts
 
 
 def job(resources: dict[str, Any]) -> JobFile:

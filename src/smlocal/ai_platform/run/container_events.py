@@ -13,8 +13,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerState, Engine, Written
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
-from smlocal.jobs.containers import HOST_LABEL, owned_by
-from smlocal.jobs.control.found_containers import FoundContainers
+from smlocal.jobs.containers import HOST_LABEL, FoundContainers, owned_by
 from smlocal.jobs.decide import events as job_events
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.jobs.logs.log_file import LogFile

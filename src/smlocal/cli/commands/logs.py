@@ -17,7 +17,8 @@ from smlocal.cli.terminal.pager import paged
 from smlocal.cli.terminal.printable import chosen_changes
 from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines, host_prefix
-from smlocal.jobs.logs.log_readers import LogTimes, times_path
+from smlocal.jobs.logs.log_file import times_path
+from smlocal.jobs.logs.log_readers import LogTimes
 
 _MAX_KEPT = 1 << 16
 """Bytes of a line that has no end yet. Longer lines of several hosts may be mixed."""

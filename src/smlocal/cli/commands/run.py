@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.ci_messages import LogGroup, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import with_built_image
-from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_file_here import files_here, with_job_file
 from smlocal.cli.job_options import job_options, read_job_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
@@ -24,9 +24,12 @@ from smlocal.jobs.finish.report_path import usable_report
 
 if TYPE_CHECKING:
     from smlocal.base.ci.services import CiService
+    from smlocal.cli.job_argument import job_named
     from smlocal.cli.terminal.screen import Screen
     from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.supervision import Result
+else:
+    job_named = at_use("smlocal.cli.job_argument", "job_named")
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128

@@ -5,10 +5,17 @@ Elsewhere nothing is wrapped, so programs get complete lines. Everything can be 
 
 import os
 import sys
-import textwrap
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+from smlocal.base.at_use import at_use
+
+if TYPE_CHECKING:
+    import textwrap
+    import unicodedata
+else:
+    textwrap = at_use("textwrap")
+    unicodedata = at_use("unicodedata")
 
 LEAST = 24
 """Text is never wrapped to fewer columns."""

@@ -2,19 +2,27 @@
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.base.regex import regex
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
-from smlocal.cli.views.figures import metric_lines, summary_lines
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.training.showing import EMPTY_REASON, NO_TEXT
 from smlocal.terms.statuses import JobStatus
+
+if TYPE_CHECKING:
+    import textwrap
+
+    from smlocal.cli.views.figures import metric_lines, summary_lines
+else:
+    textwrap = at_use("textwrap")
+    metric_lines = at_use("smlocal.cli.views.figures", "metric_lines")
+    summary_lines = at_use("smlocal.cli.views.figures", "summary_lines")
 
 COLOURS: Mapping[str, str] = {
     JobStatus.COMPLETED: f"{BOLD};{GREEN}",
@@ -139,7 +147,8 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
 
 
 def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
-    if not answer["Local"].get("Metrics"):
+    metrics = answer["Local"].get("Metrics")
+    if not metrics or not (answer.get("FinalMetricDataList") or metrics["Notes"]):
         return
 
     yield from (item(name, text) for name, text in metric_lines(answer))

@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smlocal.data.artifacts.atomic_write import Check, atomic_write, data_ranges, no_check, sync_file
+from smlocal.base.files import Check, no_check
+from smlocal.data.artifacts.atomic_write import atomic_write, data_ranges, sync_file
 from smlocal.data.artifacts.ownership import END, header, padding
 from smlocal.data.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present
 

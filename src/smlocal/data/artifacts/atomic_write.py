@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
 
-from smlocal.base.files import copy_range, remove_tree
+from smlocal.base.files import Check, copy_range, remove_tree
 from smlocal.errors import ArtifactError
 
 
@@ -27,16 +27,9 @@ def artifact_errors(path: str = "") -> Iterator[None]:
 
 # Work on artifacts calls a check several times a second, which raises when the work should stop.
 
-Check = Callable[[], None]
-"""Called between pieces of long work; raises `PackingStoppedError` once a stop was requested again."""
-
 
 class PackingStoppedError(Exception):
     """A second stop was requested while artifacts were packed. The files of the containers are kept."""
-
-
-def no_check() -> None:
-    """For work that cannot be stopped."""
 
 
 _PARTIAL, _REPLACED = ".partial", ".old"

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import held_folder
+from smlocal.base.files import Check, held_folder, no_check
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.archive import Progress
-from smlocal.data.artifacts.atomic_write import Check, artifact_errors, no_check
+from smlocal.data.artifacts.atomic_write import artifact_errors
 from smlocal.data.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.data.sources.progress import Meter
 from smlocal.errors import ArtifactError

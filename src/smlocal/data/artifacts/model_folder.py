@@ -8,17 +8,10 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.archive import Progress
-from smlocal.data.artifacts.atomic_write import (
-    Check,
-    PackingStoppedError,
-    artifact_errors,
-    atomic_write,
-    copy_bytes,
-    no_check,
-)
+from smlocal.data.artifacts.atomic_write import PackingStoppedError, artifact_errors, atomic_write, copy_bytes
 from smlocal.data.artifacts.tree import (
     Entry,
     HostTree,
@@ -26,6 +19,7 @@ from smlocal.data.artifacts.tree import (
     in_order,
     merge,
     open_if_present,
+    readable_tree,
     skipped_note,
     walk,
 )
@@ -252,6 +246,8 @@ def _from_json(value: str | int) -> Any:
 # files of mode 000 are copied too.
 
 _NO_LIMIT = 1 << 62
+
+
 _NOT_FOUND = 404
 
 
@@ -259,7 +255,7 @@ def read_or_copy(
     host: str,
     directory: str,
     *,
-    engine: "Engine",
+    engine: Engine,
     container: str,
     path: str,
     copy_to: str,
@@ -271,19 +267,11 @@ def read_or_copy(
     `shared` is False if the container is on an engine that does not see the folders of this machine. `check` is called
     between pieces and may raise. If the copy is the only one, its complete files are kept then, with an index.
     """
-    if not shared:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=True)
-    try:
-        return walk(host, directory, check=check)
-    except PermissionError:
-        return _copy(host, engine, container, path, copy_to, check=check, keep=False)
-    except OSError as error:
-        raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
+    read = readable_tree(host, directory, check=check) if shared else None
+    return read or _copy(host, engine, container, path, copy_to, check=check, keep=not shared)
 
 
-def _copy(
-    host: str, engine: "Engine", container: str, path: str, copy_to: str, *, check: Check, keep: bool
-) -> HostTree:
+def _copy(host: str, engine: Engine, container: str, path: str, copy_to: str, *, check: Check, keep: bool) -> HostTree:
     try:
         return unpack_copy(host, engine.get_archive(container, path), copy_to, check=check, keep=keep)
     except EngineError as error:

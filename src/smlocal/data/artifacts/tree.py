@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.base.files import Opener
+from smlocal.base.files import Check, Opener, no_check
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import Check, no_check
+from smlocal.errors import ArtifactError
 
 _SKIPPED_KINDS = {
     stat.S_IFSOCK: "a socket",
@@ -213,3 +213,13 @@ def open_if_present(tree: HostTree, entry: Entry, notes: list[str]) -> int | Non
         os.close(source)
     notes.append(f"{tree.host}: {os.fsdecode(entry.path)} was deleted before it could be saved")
     return None
+
+
+def readable_tree(host: str, directory: str, *, check: Check = no_check) -> HostTree | None:
+    """The tree of a folder; None if this user cannot read it."""
+    try:
+        return walk(host, directory, check=check)
+    except PermissionError:
+        return None
+    except OSError as error:
+        raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error

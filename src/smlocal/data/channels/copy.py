@@ -3,50 +3,19 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import field
-from enum import StrEnum
 from errno import EACCES, EDQUOT, EISDIR, ELOOP, ENOENT, ENOSPC, EPERM
 from fcntl import ioctl
 from itertools import count
 
-from smlocal.base.files import NOT_SUPPORTED, Opener, copy_range, remove_tree
+from smlocal.base.files import NOT_SUPPORTED, Check, Copying, Opener, copy_range, no_check, remove_tree, unbroken
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.local_path import opener_of
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError, StagingError
-from smlocal.terms.channels import Staging
+from smlocal.terms.channels import Means, Staging
 from smlocal.terms.listing import Listing
-
-Check = Callable[[], None]
-"""Called between pieces of long work; raises if it was cancelled."""
-Copying = Callable[[], AbstractContextManager[Check]]
-"""Entered around such work. In the main thread a signal handler may also raise inside, at any point."""
-
-
-def unbroken() -> AbstractContextManager[Check]:
-    """For work that cannot be cancelled."""
-    return nullcontext(no_check)
-
-
-def no_check() -> None:
-    """Do nothing."""
-
-
-class Means(StrEnum):
-    """How the container gets the bytes."""
-
-    OVERLAY = "overlay"
-    """Mounted from where they are, copy-on-write."""
-    REFLINK = "reflink"
-    """Copied as reflinks, which share the data."""
-    COPY = "copy"
-    BIND = "bind"
-    """Mounted from where they are, read-only unless it is a file system."""
-    SENT = "sent"
-    """Sent into a volume of an engine that does not see the folder."""
-    FUSE = "fuse"
-    """Fetched from S3 when they are read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,9 +10,9 @@ from errno import EDQUOT, ENOSPC
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
-from smlocal.data.channels.copy import Check, copy_into, no_check
+from smlocal.data.channels.copy import copy_into
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object

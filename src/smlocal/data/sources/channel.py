@@ -3,19 +3,30 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.sources import local_listing, s3_listing, source_errors
+from smlocal.data.sources import local_listing, source_errors
 from smlocal.data.sources.local_listing import list_folder
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
-from smlocal.data.sources.manifest import list_manifest
-from smlocal.data.sources.s3.interface import ObjectStore, S3Object
-from smlocal.data.sources.s3_listing import select_in_s3
 from smlocal.data.sources.selection import check_local_paths
 from smlocal.data.sources.source_errors import Caller, RequestedSource
 from smlocal.terms.checkpoints import UPLOADING, folder_key
 from smlocal.terms.listing import Listing, bucket_name, s3_form, split_s3_uri
 from smlocal.terms.rights import EVERYTHING, Rights
+
+if TYPE_CHECKING:
+    from smlocal.data.sources import s3_listing
+    from smlocal.data.sources.manifest import list_manifest
+    from smlocal.data.sources.s3.interface import ObjectStore, S3Object
+    from smlocal.data.sources.s3_listing import select_in_s3
+else:  # most channels are folders
+    s3_listing = at_use("smlocal.data.sources.s3_listing")
+    list_manifest = at_use("smlocal.data.sources.manifest", "list_manifest")
+    ObjectStore = at_use("smlocal.data.sources.s3.interface", "ObjectStore")
+    S3Object = at_use("smlocal.data.sources.s3.interface", "S3Object")
+    select_in_s3 = at_use("smlocal.data.sources.s3_listing", "select_in_s3")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

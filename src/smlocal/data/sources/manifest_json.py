@@ -1,16 +1,17 @@
 """Parses the JSON of a manifest piece by piece: it may have a million entries."""
 
 import json
-import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from smlocal.base.regex import regex
+
 _LONGEST = 1 << 20
 """Characters of one element; a key has at most 1,024 bytes."""
 _SPACE = " \t\n\r"
-_PLAIN = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"([^"\\\x00-\x1f]*)"')
+_PLAIN = regex(r'[ \t\n\r]*,[ \t\n\r]*"([^"\\\x00-\x1f]*)"')
 """Almost every entry: a comma and a string without escapes."""
 _DECODER = json.JSONDecoder()
 

@@ -1,14 +1,20 @@
 """Which objects a prefix selects, and their paths below the channel."""
 
-import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.data.sources.local_path import sizes_and_modes
-from smlocal.data.sources.s3.interface import S3Object
 from smlocal.terms.listing import Listing
+
+if TYPE_CHECKING:
+    from smlocal.data.sources.s3.interface import S3Object
+else:  # folders have none
+    S3Object = at_use("smlocal.data.sources.s3.interface", "S3Object")
 
 
 class OutOfOrderError(Exception):
@@ -144,7 +150,7 @@ def check_local_paths(prefix: str, bucket_uri: str, key_base: str, paths: Sequen
 # may ever be written: a channel's data must stay in its folder.
 
 _FAILED = "Failed to download data."
-_INVALID_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
+_INVALID_PART = regex(r"(?:^|/)(\.{0,2})(?:/|$)")
 _LONGEST = 255
 """Bytes of a file name, on every common file system."""
 _SHORT = _LONGEST // 4

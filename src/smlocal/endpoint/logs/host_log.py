@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds, times_path
+from smlocal.jobs.logs.log_file import times_path
+from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds
 from smlocal.terms.log_view import view_of
 
 _LONGEST: Final = 1 << 18

@@ -19,7 +19,8 @@ from smlocal.endpoint.page_tokens import key_of, token_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.kinds import showing
-from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds, log_path, times_path
+from smlocal.jobs.logs.log_file import log_path, times_path
+from smlocal.jobs.logs.log_readers import TimesIndex, in_milliseconds
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker import kinds
 from smlocal.sagemaker.contract.identity import arn

@@ -1,16 +1,13 @@
 """The containers of a job whose supervisor is gone: found before anything is decided about the job."""
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import field
-from datetime import datetime
+from collections.abc import Iterable
 
-from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.containers import recreate_container
 from smlocal.engine.engines import Engines
-from smlocal.engine.interface import ContainerSpec, ContainerState, Engine, Resource, ResourceKind
+from smlocal.engine.interface import ContainerSpec, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.jobs.containers import HOST_LABEL, labels, owned_by
+from smlocal.jobs.containers import HOST_LABEL, FoundContainer, FoundContainers, labels, owned_by
 from smlocal.jobs.decide.events import EventQueue
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
@@ -24,55 +21,6 @@ _RUNNING = {"running", "paused", "restarting"}
 _RAN = {*_RUNNING, "exited", "dead"}
 _NEVER = "0002"
 """Engines use timestamps before this for events that have not happened."""
-_ENGINE_STARTS_SECONDS = 15.0
-"""A starting engine gives containers that still run ten seconds between SIGTERM and SIGKILL."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FoundContainer:
-    """A container that has been started."""
-
-    id: str
-    state: ContainerState
-    engine_started: str
-    """When its engine itself was started; empty if it does not say."""
-
-    @property
-    def running(self) -> bool:
-        """True if it has not ended."""
-        return self.state.status in _RUNNING
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FoundContainers:
-    """The containers that have been started, by host."""
-
-    hosts: Mapping[str, FoundContainer] = field(default_factory=dict)
-
-    @property
-    def ended_at(self) -> float | None:
-        """When the last container ended, by the engine's clock; None if one is running or there are none."""
-        if not self.hosts or any(host.running for host in self.hosts.values()):
-            return None
-        return max(datetime.fromisoformat(host.state.finished_at).timestamp() for host in self.hosts.values())
-
-    @property
-    def ended_with_the_engine(self) -> bool:
-        """True if a container failed because the engine was restarted.
-
-        A restarting engine ends containers with SIGTERM and SIGKILL; after a power cut it reports all of them as ended.
-        So a failure close to the engine's start is not the algorithm's.
-        """
-        return any(_ended_with_the_engine(each) for each in self.hosts.values())
-
-
-def _ended_with_the_engine(host: FoundContainer) -> bool:
-    if host.running or host.state.exit_code == 0 or not host.engine_started:
-        return False
-    start = datetime.fromisoformat(host.engine_started)
-    between = datetime.fromisoformat(host.state.finished_at) - start
-    began = datetime.fromisoformat(host.state.started_at)
-    return began < start and abs(between.total_seconds()) < _ENGINE_STARTS_SECONDS
 
 
 def find_containers(engines: Engines, plan: JobPlan) -> FoundContainers:

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Self
 
+from smlocal.base.files import Check
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.copy import Check
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import LOCAL, REQUEST, ended_block

@@ -18,7 +18,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.sources.s3.aws_session import Credentials
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError
-from smlocal.jobs.planning.aspects.network.asked import overlaps
+from smlocal.jobs.planning.aspects.network.plan import overlaps
 
 SERVER = "smlocal"
 MAX_HEAD_BYTES = 8192

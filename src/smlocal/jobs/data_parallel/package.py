@@ -5,12 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS, DataParallelPlan
 
-PACKAGE: Final = "/opt/smlocal/distributed"
-"""Read-only: `python/smdistributed`, `bin/smddprun`, and the job's settings."""
-RECORDS: Final = "/opt/smlocal/records"
-"""Where each process writes what smlocal wants to know."""
 _USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """The PATH that engines set for an image without one."""
 SOURCE = os.path.join(os.path.dirname(__file__), "container_package")

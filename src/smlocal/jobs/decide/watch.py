@@ -18,7 +18,7 @@ from smlocal.jobs.decide.events import (
     StopAsked,
     ThreadDied,
 )
-from smlocal.jobs.planning.model import StopPlan
+from smlocal.jobs.planning.workload import StopPlan
 from smlocal.terms.statuses import INTERNAL_ERROR, StopCause
 
 

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
-from smlocal.data.artifacts.atomic_write import Check, remove_partial
+from smlocal.base.files import Check, remove_tree
+from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.data.artifacts.job_artifacts import NO_ARTIFACTS, Artifacts, write_artifacts
 from smlocal.data.artifacts.ownership import give_to_user
-from smlocal.data.artifacts.tree import HostTree
+from smlocal.data.artifacts.tree import HostTree, readable_tree
 from smlocal.errors import (
     ArtifactError,
     EngineError,
@@ -22,11 +22,10 @@ from smlocal.errors import (
     MachineNotReadyError,
     NothingToPackError,
 )
-from smlocal.jobs.documents import LOCAL, RECALL, UNSENT, unsent_document
+from smlocal.jobs.documents import LOCAL, NOT_SAVED, RECALL, UNSENT, unsent_document
 from smlocal.jobs.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import not_finished
-from smlocal.jobs.mirrored.saving import NOT_SAVED, save_again
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.planning.recall import recall_containers
 from smlocal.jobs.store.jobs import Store
@@ -37,12 +36,14 @@ if TYPE_CHECKING:
     from smlocal.data.artifacts import model_folder
     from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
     from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
+    from smlocal.jobs.mirrored.saving import save_again
 else:
     model_folder = at_use("smlocal.data.artifacts.model_folder")
     keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
     read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
-    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
+    save_again = at_use("smlocal.jobs.mirrored.saving", "save_again")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
 
 REPLACED = "replaced"
 """The document with them: paths by kind, as in `Local.Artifacts`."""
@@ -128,15 +129,18 @@ def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
 
 
 def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
-    below = plan.folders.below(path)
+    folder = host_directory(plan, run.host) + plan.folders.below(path)
+    shared = plan.engines.first.shares_folders
+    if shared and (found := readable_tree(run.name, folder, check=check)) is not None:
+        return found
     return read_or_copy(
         run.name,
-        host_directory(plan, run.host) + below,
+        folder,
         engine=run.engine,
         container=run.container.id,
         path=path,
         copy_to=spool(plan, run.name, path),
-        shared=plan.engines.first.shares_folders,
+        shared=shared,
         check=check,
     )
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.errors import EngineError
@@ -14,6 +15,8 @@ from smlocal.jobs.decide.attempt_outcome import RestartPolicy
 from smlocal.jobs.documents import (
     DECISION,
     FINAL_METRICS,
+    NO_METRICS,
+    NOT_SAVED,
     UNSENT,
     decision_document,
     published_document,
@@ -22,14 +25,16 @@ from smlocal.jobs.documents import (
 from smlocal.jobs.finish.artifacts import unpacked_directory
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import running
-from smlocal.jobs.metrics.job_metrics import MetricsReport
-from smlocal.jobs.mirrored.saving import NOT_SAVED, not_saved_document
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.usage.usage_watch import usage_directory
 from smlocal.terms.statuses import Ending
 
 if TYPE_CHECKING:
     from smlocal.data.artifacts.s3_publish import PublishResult
+    from smlocal.jobs.metrics.job_metrics import MetricsReport
+    from smlocal.jobs.mirrored.saving import not_saved_document
+else:
+    not_saved_document = at_use("smlocal.jobs.mirrored.saving", "not_saved_document")
 
 _PROVIDED = ("/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
 _OF_THE_ENGINE = frozenset(
@@ -50,7 +55,8 @@ class Results:
     published: "PublishResult | None" = None
     unsent: tuple[tuple[str, str], ...] = ()
     """Mirrored folders that could not be sent to S3: prefix and local folder."""
-    metrics: MetricsReport = field(default_factory=MetricsReport)
+    metrics: "MetricsReport | None" = None
+    """None for a job without metrics."""
     notes: list[str] = field(default_factory=list)
     """Notes on artifacts and checkpoints."""
     changes: dict[str, list[str]] = field(default_factory=dict)
@@ -68,7 +74,7 @@ def local_block(
     plan: JobPlan, attempt: Attempt, results: Results, *, policy: RestartPolicy, ended: Ending, reason: str | None
 ) -> dict[str, Any]:
     """Everything that a program may want to know beside the service's answer; `attempt` is the last one."""
-    artifacts, credentials = results.artifacts, attempt.credentials
+    artifacts, credentials, metrics = results.artifacts, attempt.credentials, results.metrics
     return {
         DECISION: decision_document(ended, reason),
         "Hosts": [_host(attempt, name) for name in attempt.runs],
@@ -88,12 +94,8 @@ def local_block(
             **({UNSENT: unsent_document(results.unsent)} if results.unsent else {}),
             **(_not_saved(plan, results.unsaved) if results.unsaved else {}),
         },
-        FINAL_METRICS: results.metrics.final,
-        "Metrics": {
-            "Summaries": [summary.document for summary in results.metrics.summaries],
-            "WithoutValues": results.metrics.without_values,
-            "Notes": results.metrics.notes,
-        },
+        FINAL_METRICS: metrics.final if metrics is not None else [],
+        "Metrics": metrics.document if metrics is not None else NO_METRICS,
         "Usage": _usage(plan, {end.host for end in attempt.outcome.ends if end.oom_killed}),
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
         **({"Changes": results.changes} if plan.kept.changes else {}),

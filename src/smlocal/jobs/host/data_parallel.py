@@ -13,8 +13,8 @@ from smlocal.data.artifacts.model_folder import read_or_copy
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
-from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS, make_records_folder, write_package
-from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.data_parallel.package import make_records_folder, write_package
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS, DataParallelPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, data_parallel_directory, records_directory
 
 MOST_RECORDS: Final = 4096

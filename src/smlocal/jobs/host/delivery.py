@@ -6,18 +6,19 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
+from smlocal.base.files import Check, Copying, no_check, unbroken
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.view import Reporter
-from smlocal.terms.channels import TreePlan
+from smlocal.terms.channels import Means, TreePlan
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Failure
 
 if TYPE_CHECKING:
     from smlocal.data.channels.cache.folder import Cache
+    from smlocal.data.channels.copy import StagedChannel
     from smlocal.data.channels.download_channel import download_channel
     from smlocal.data.channels.fastfile.mount import FuseMount
     from smlocal.data.channels.fastfile.tree import Unread
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 else:
     download_channel = at_use("smlocal.data.channels.download_channel", "download_channel")
     Cache = at_use("smlocal.data.channels.cache.folder", "Cache")
+    StagedChannel = at_use("smlocal.data.channels.copy", "StagedChannel")
 
 _READ_AHEAD = 48 << 20
 _READ_AHEAD_OF_ALL = 96 << 20

@@ -4,25 +4,33 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from threading import Event
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
+from smlocal.base.files import Check, Copying, unbroken
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.data.artifacts.ownership import give_to_root
-from smlocal.data.channels.copy import Check, Copying, StagedChannel, is_overlay_refusal, unbroken
 from smlocal.engine.facts import HOST_GATEWAY
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.jobs.container_run import ContainerRun
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
-from smlocal.jobs.data_parallel.package import RECORDS
 from smlocal.jobs.decide.events import EventQueue, ThreadDied
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.staging import build_tree, file_systems, make_volume, mounts, stage_trees, trees
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import log_path
 from smlocal.jobs.planning.aspects.accelerators.plan import GPUS_LABEL
+from smlocal.jobs.planning.aspects.data_parallel.plan import RECORDS
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.usage.usage_watch import UsageWatch, series_path
 from smlocal.jobs.view import Reporter
+
+if TYPE_CHECKING:
+    from smlocal.data.channels.copy import StagedChannel, is_overlay_refusal
+else:
+    StagedChannel = at_use("smlocal.data.channels.copy", "StagedChannel")
+    is_overlay_refusal = at_use("smlocal.data.channels.copy", "is_overlay_refusal")
 
 _ALWAYS = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n"
 

@@ -14,8 +14,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from smlocal.base.files import Check, Copying, unbroken
 from smlocal.data.artifacts.ownership import END, header, padding
-from smlocal.data.channels.copy import Check, Copying, Means, StagedChannel, unbroken
+from smlocal.data.channels.copy import StagedChannel
 from smlocal.data.sources.local_path import open_listed
 from smlocal.engine.containers import idle_spec
 from smlocal.engine.interface import Engine, Mount, Resource, ResourceKind
@@ -23,7 +24,7 @@ from smlocal.errors import StagingError
 from smlocal.jobs.containers import labels as labels_of
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.terms.channels import TreePlan
+from smlocal.terms.channels import Means, TreePlan
 from smlocal.terms.listing import Listing
 
 _PIECE = 1 << 20

@@ -8,21 +8,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
-from smlocal.data.channels.copy import Copying, Means, StagedChannel, prepare_channel, prepare_read_only, unbroken
+from smlocal.base.files import Copying, unbroken
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.jobs.host.delivery import Delivery
-from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.model import HostPlan, JobPlan, collector_directory, host_directory, mounted_directory
-from smlocal.terms.channels import Staging, TreePlan
+from smlocal.terms.channels import Means, Staging, TreePlan
 
 if TYPE_CHECKING:
     import subprocess
 
+    from smlocal.data.channels.copy import StagedChannel, prepare_channel, prepare_read_only
     from smlocal.jobs.debugging.package import debugging_mounts, write_debugging
     from smlocal.jobs.host.data_parallel import data_parallel_mounts, write_data_parallel
     from smlocal.jobs.host.remote_volumes import fill_volumes
+    from smlocal.jobs.mirrored.folders import checkpoint_mounts, download_checkpoints, restore_checkpoints
 else:
     fill_volumes = at_use("smlocal.jobs.host.remote_volumes", "fill_volumes")
     data_parallel_mounts = at_use("smlocal.jobs.host.data_parallel", "data_parallel_mounts")
@@ -30,6 +31,12 @@ else:
     debugging_mounts = at_use("smlocal.jobs.debugging.package", "debugging_mounts")
     write_debugging = at_use("smlocal.jobs.debugging.package", "write_debugging")
     subprocess = at_use("subprocess")
+    checkpoint_mounts = at_use("smlocal.jobs.mirrored.folders", "checkpoint_mounts")
+    download_checkpoints = at_use("smlocal.jobs.mirrored.folders", "download_checkpoints")
+    restore_checkpoints = at_use("smlocal.jobs.mirrored.folders", "restore_checkpoints")
+    StagedChannel = at_use("smlocal.data.channels.copy", "StagedChannel")
+    prepare_channel = at_use("smlocal.data.channels.copy", "prepare_channel")
+    prepare_read_only = at_use("smlocal.data.channels.copy", "prepare_read_only")
 
 _VOLUMES = "volumes"
 """Below a job's folder: the files with the file systems."""
@@ -53,7 +60,8 @@ def build_tree(
         _make_directory(base + below(tree.target))
     if plan.warm_pool is not None:
         _make_directory(mounted_directory(plan, host, plan.folders.warm_pool))
-    restore_checkpoints(plan, host, delivery, copying)
+    if plan.mirrored.checkpoints is not None:
+        restore_checkpoints(plan, host, delivery, copying)
     _make_collectors(plan, host)
     if plan.data_parallel is not None:
         write_data_parallel(plan.data_parallel, plan, host)
@@ -81,13 +89,15 @@ def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     folders = tuple(
         Mount(source=mounted_directory(plan, host, folder), target=folder) for folder in plan.folders.mounted
     )
-    mirrored = (*checkpoint_mounts(plan, host), *_collector_mounts(plan, host))
     ours: tuple[Mount, ...] = ()
+    if plan.mirrored.checkpoints is not None:
+        ours = checkpoint_mounts(plan, host)
+    ours += _collector_mounts(plan, host)
     if plan.data_parallel is not None:
-        ours = data_parallel_mounts(plan, host)
+        ours += data_parallel_mounts(plan, host)
     if plan.debug is not None:
-        ours = (*ours, *debugging_mounts(plan, host))
-    return (*folders, *mirrored, *ours)
+        ours += debugging_mounts(plan, host)
+    return (*folders, *ours)
 
 
 def stage_trees(

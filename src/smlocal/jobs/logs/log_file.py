@@ -3,15 +3,88 @@
 Lines that are missing because a connection broke come from the engine's own log, which is read for a limited time.
 """
 
+import math
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain, islice
+from struct import Struct
+from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.regex import regex
-from smlocal.jobs.logs.log_readers import TimesFile, entries_below, times_path
+
+# An entry has a position in the log, and the time of the bytes from there on. It is written before the bytes, so that a
+# reader who has bytes finds their entry. If a crash leaves several entries for one position, the last one is right.
+
+ENTRY: Final = Struct("<Qd")
+"""Position and time; NaN: not known."""
+_MIN_SECONDS: Final = 0.01
+
+
+def log_path(job_directory: str, host: str) -> str:
+    """The log of one host, with the bytes that its container wrote."""
+    return f"{job_directory}/logs/{host}.log"
+
+
+def logged_by(job_directory: str, host: str) -> int:
+    """The present size of the log of a host."""
+    try:
+        return os.path.getsize(log_path(job_directory, host))
+    except OSError:
+        return 0
+
+
+def times_path(log: str) -> str:
+    """`host.times` for `host.log`."""
+    return f"{log.removesuffix('.log')}.times"
+
+
+class TimesFile:
+    """Writes entries, at most one in ten milliseconds. After an error it writes no more."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file for appending."""
+        self._descriptor = -1
+        self._last = -math.inf
+        with suppress(OSError):
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            size = os.fstat(self._descriptor).st_size
+            whole = size - size % ENTRY.size  # a crash may have left half an entry
+            if whole != size:
+                os.ftruncate(self._descriptor, whole)
+
+    def note(self, position: int, at: float | None) -> None:
+        """The bytes from `position` on have this time."""
+        now = math.nan if at is None else at
+        # An unknown time and a clock that was set back make an entry too.
+        if 0 <= now - self._last < _MIN_SECONDS or (math.isnan(now) and math.isnan(self._last)):
+            return
+        self._last = now
+        if self._descriptor >= 0:
+            try:
+                os.write(self._descriptor, ENTRY.pack(position, now))
+            except OSError:
+                self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    __del__ = close
+
+
+def entries_below(path: str, position: int) -> bytes:
+    """The bytes of the entries for positions before this one."""
+    kept = bytearray()
+    with suppress(OSError), open(path, "rb") as times:
+        while len(entry := times.read(ENTRY.size)) == ENTRY.size and ENTRY.unpack(entry)[0] < position:
+            kept += entry
+    return bytes(kept)
 
 
 class LogFile:

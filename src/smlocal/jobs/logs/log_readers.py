@@ -6,63 +6,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from struct import Struct
 from typing import TYPE_CHECKING, Final, overload
 
+from smlocal.jobs.logs.log_file import ENTRY, log_path, times_path
 from smlocal.terms.log_view import LogView, view_of
 from smlocal.terms.metrics import MAX_LINE
 
 if TYPE_CHECKING:
     from smlocal.jobs.store.jobs import Store
 
-# An entry has a position in the log, and the time of the bytes from there on. It is written before the bytes, so that a
-# reader who has bytes finds their entry. If a crash leaves several entries for one position, the last one is right.
-
-ENTRY: Final = Struct("<Qd")
-"""Position and time; NaN: not known."""
-_MIN_SECONDS: Final = 0.01
 _ENTRIES_AT_ONCE: Final = 4096
-
-
-def times_path(log: str) -> str:
-    """`host.times` for `host.log`."""
-    return f"{log.removesuffix('.log')}.times"
-
-
-class TimesFile:
-    """Writes entries, at most one in ten milliseconds. After an error it writes no more."""
-
-    def __init__(self, path: str) -> None:
-        """Open the file for appending."""
-        self._descriptor = -1
-        self._last = -math.inf
-        with suppress(OSError):
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-            size = os.fstat(self._descriptor).st_size
-            whole = size - size % ENTRY.size  # a crash may have left half an entry
-            if whole != size:
-                os.ftruncate(self._descriptor, whole)
-
-    def note(self, position: int, at: float | None) -> None:
-        """The bytes from `position` on have this time."""
-        now = math.nan if at is None else at
-        # An unknown time and a clock that was set back make an entry too.
-        if 0 <= now - self._last < _MIN_SECONDS or (math.isnan(now) and math.isnan(self._last)):
-            return
-        self._last = now
-        if self._descriptor >= 0:
-            try:
-                os.write(self._descriptor, ENTRY.pack(position, now))
-            except OSError:
-                self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    __del__ = close
 
 
 class LogTimes:
@@ -113,15 +66,6 @@ class LogTimes:
             self._offset += len(data)
             self._entries, self._index = list(ENTRY.iter_unpack(data)), 0
         return self._entries[self._index] if self._entries else None
-
-
-def entries_below(path: str, position: int) -> bytes:
-    """The bytes of the entries for positions before this one."""
-    kept = bytearray()
-    with suppress(OSError), open(path, "rb") as times:
-        while len(entry := times.read(ENTRY.size)) == ENTRY.size and ENTRY.unpack(entry)[0] < position:
-            kept += entry
-    return bytes(kept)
 
 
 _BLOCK = 512
@@ -201,19 +145,6 @@ class TimesIndex(Sequence[tuple[int, float]]):
 def in_milliseconds(at: float) -> int:
     """Whole milliseconds; 0 for a time that is not known."""
     return 0 if math.isnan(at) else math.floor(at * 1000)
-
-
-def log_path(job_directory: str, host: str) -> str:
-    """The log of one host, with the bytes that its container wrote."""
-    return f"{job_directory}/logs/{host}.log"
-
-
-def logged_by(job_directory: str, host: str) -> int:
-    """The present size of the log of a host."""
-    try:
-        return os.path.getsize(log_path(job_directory, host))
-    except OSError:
-        return 0
 
 
 def host_logs(store: "Store", name: str) -> dict[str, str]:

@@ -54,6 +54,15 @@ class MetricsReport:
     notes: list[str] = field(default_factory=list)
     """Metrics that have no values, were disabled, skipped or not read."""
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """As the local block has it."""
+        return {
+            "Summaries": [summary.document for summary in self.summaries],
+            "WithoutValues": self.without_values,
+            "Notes": self.notes,
+        }
+
 
 @dataclass(kw_only=True, slots=True)
 class MetricsSearch:

@@ -8,10 +8,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, Copying, no_check, remove_tree, unbroken
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import Check, no_check
-from smlocal.data.channels.copy import Copying, unbroken
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError
 from smlocal.jobs.host.delivery import Delivery

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, artifact_errors, no_check
+from smlocal.data.artifacts.atomic_write import PackingStoppedError, artifact_errors
 from smlocal.data.artifacts.tree import HostTree
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
@@ -37,11 +37,9 @@ else:
     TemporaryFile = at_use("tempfile", "TemporaryFile")
     keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
     read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
-    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
+    read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
 
-NOT_SAVED = "NotSaved"
-"""The member of `Local.Artifacts` with these folders: where each is kept, by its path in the container."""
 _FOR_RULES = "rule-tensors"
 """A second copy of a folder."""
 _RETRY_SECONDS = 10.0

@@ -13,14 +13,19 @@ from smlocal.jobs.planning.aspects.debugging.plan import debug_of
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EnginesPlan
 from smlocal.jobs.planning.aspects.faults.plan import faults_of
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
-from smlocal.jobs.planning.aspects.inputs.asked import code_of, pipes_of, trees_of
-from smlocal.jobs.planning.aspects.inputs.plan import HostInputs, InputsPlan, delivered_bytes
+from smlocal.jobs.planning.aspects.inputs.plan import (
+    HostInputs,
+    InputsPlan,
+    code_of,
+    delivered_bytes,
+    pipes_of,
+    trees_of,
+)
 from smlocal.jobs.planning.aspects.limits.plan import limits_of, wants_limits
-from smlocal.jobs.planning.aspects.mirrored.asked import mirrored_of
-from smlocal.jobs.planning.aspects.network.asked import endpoints_of, plan_network
-from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork
-from smlocal.jobs.planning.aspects.output.asked import output_of
-from smlocal.jobs.planning.aspects.rules.asked import rules_of
+from smlocal.jobs.planning.aspects.mirrored.plan import mirrored_of
+from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, endpoints_of, plan_network
+from smlocal.jobs.planning.aspects.output.plan import output_of
+from smlocal.jobs.planning.aspects.rules.plan import rules_of
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, KeptPlan
 from smlocal.jobs.planning.workload import Workload

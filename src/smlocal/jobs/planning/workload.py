@@ -7,13 +7,54 @@ from typing import Literal
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import Fault, LocalSettings
-from smlocal.jobs.planning.model import ContainerFolders, StopPlan
 from smlocal.terms.hosts import Host
 from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.validation.violation import Path
 
 Mode = Literal["File", "FastFile", "Pipe", "FileSystem"]
 """How data reaches the containers. A file system is mounted."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerFolders:
+    """The folders in the container that the platform promises; empty text for those that it does not have."""
+
+    root: str
+    """Paths below it are the same on this machine, below the folder of the host."""
+    input: str
+    data: str
+    """Where the channels are. It is mounted too if it is not in `input`."""
+    model: str
+    output: str
+    output_data: str
+    """The part of `output` that is packed."""
+    failure: str
+    """The file in which a program says why it failed, in `output`."""
+    warm_pool: str = ""
+    """The folder that a warm pool keeps for the next job. It is empty in each job without one."""
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """Those that are mounted. Not the root: images have code in it, and toolkits write next to the others."""
+        data = "" if self.data.startswith(f"{self.input}/") else self.data
+        return tuple(folder for folder in (self.input, data, self.model, self.output, self.warm_pool) if folder)
+
+    def below(self, path: str) -> str:
+        """The part of a path after the root, from its `/` on."""
+        return path.removeprefix(self.root)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StopPlan:
+    """When and how the job is stopped, and when it begins again."""
+
+    max_runtime: int
+    max_wait: int | None = None
+    """Seconds from the job's creation, for spot training."""
+    grace: int
+    peer_grace: int
+    retries: int = 0
+    """The number of further attempts after internal errors."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,6 +40,11 @@ def home_directory() -> str:
     return os.path.join(base, "smlocal")
 
 
+def shells_directory(home: str) -> str:
+    """The folder for what shells of `smlocal shell` use; it is there from the first of them on."""
+    return os.path.join(home, "shells")
+
+
 def prepare_home(home: str) -> str:
     """Make the home, readable by its owner only, or check that it can be used; returns its real path."""
     _check_name(home)

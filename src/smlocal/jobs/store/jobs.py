@@ -7,27 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
-from smlocal.errors import (
-    HomeUnusableError,
-    JobFinishedError,
-    JobNotFinishedError,
-    JobUnknownError,
-    NameInUseError,
-)
+from smlocal.errors import HomeUnusableError, JobFinishedError, JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.jobs.store import resources
 from smlocal.jobs.store.database import FIRST_PLATFORM, database_errors, open_database
-from smlocal.jobs.store.home import (
-    begun_by_dead,
-    mark_begun,
-    move_aside,
-    moved_by_dead,
-    prepare_home,
-    unmark_begun,
-)
-from smlocal.jobs.store.job_search import JobPage, JobSearch, PagePosition, find_page, names_by_prefix
+from smlocal.jobs.store.home import begun_by_dead, mark_begun, move_aside, moved_by_dead, prepare_home, unmark_begun
 from smlocal.jobs.store.lease import Lease, take_unfinished
 from smlocal.jobs.store.records import (
     COLUMNS,
@@ -50,6 +37,11 @@ from smlocal.jobs.store.records import (
 )
 from smlocal.jobs.store.resources import Change, StoredResource
 from smlocal.terms.statuses import POOLS, STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
+
+if TYPE_CHECKING:
+    from smlocal.jobs.store import job_search
+else:
+    job_search = at_use("smlocal.jobs.store.job_search")
 
 Records = list[JobRecord]
 
@@ -439,12 +431,14 @@ class Store:
     def names(self, prefix: str = "", *, platform: str | None = None) -> Sequence[str]:
         """The names that begin so, newest first; of one platform, or of all."""
         with self._read() as connection:
-            return names_by_prefix(connection, prefix, platform)
+            return job_search.names_by_prefix(connection, prefix, platform)
 
-    def find_page(self, search: JobSearch, *, most: int, after: PagePosition | None = None) -> JobPage:
+    def find_page(
+        self, search: job_search.JobSearch, *, most: int, after: job_search.PagePosition | None = None
+    ) -> job_search.JobPage:
         """A page of the jobs that a search finds."""
         with self._read() as connection:
-            return find_page(connection, search, most=most, after=after)
+            return job_search.find_page(connection, search, most=most, after=after)
 
     def name_of(self, arn: str) -> str:
         """The name of the job with this ARN, which has it in lower case; `JobUnknownError` if there is none."""

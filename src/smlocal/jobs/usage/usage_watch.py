@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.interface import Engine
-from smlocal.jobs.usage.series import SeriesFile
 
 if TYPE_CHECKING:
     from smlocal.jobs.usage.sampler import Sampler
+    from smlocal.jobs.usage.series import SeriesFile
+else:
+    SeriesFile = at_use("smlocal.jobs.usage.series", "SeriesFile")
 
 _FIRST_SECONDS = 1.0
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import field
 from functools import partial
-from hmac import compare_digest
 from threading import Event, Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base import web
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.base.unix_sockets import listening_at
@@ -35,6 +35,11 @@ from smlocal.sagemaker.hosting.service_answers import (
 from smlocal.sagemaker.serving.connections import Connection, Loop, Timer, accept_from, allow_many
 from smlocal.sagemaker.serving.facts import INVOKED, STREAMED
 from smlocal.sagemaker.serving.route import Address, AnswerError, OneContainer, Routes
+
+if TYPE_CHECKING:
+    from hmac import compare_digest
+else:  # with all of OpenSSL
+    compare_digest = at_use("hmac", "compare_digest")
 
 _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""

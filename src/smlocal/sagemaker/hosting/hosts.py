@@ -14,8 +14,7 @@ from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 from smlocal.jobs.planning.aspects.image.plan import ImagePlan
 from smlocal.jobs.planning.aspects.inputs.plan import HostInputs
 from smlocal.jobs.planning.aspects.limits.plan import asked_limits, wants_limits
-from smlocal.jobs.planning.aspects.network.asked import endpoints_of
-from smlocal.jobs.planning.aspects.network.plan import HostNames, NetworkFacts
+from smlocal.jobs.planning.aspects.network.plan import HostNames, NetworkFacts, endpoints_of
 from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServerPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.sagemaker.contract import identity

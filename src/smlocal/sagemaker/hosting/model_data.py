@@ -2,16 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from smlocal.base.foreign_archive.archive import ARTIFACT, ForeignArchive, unpack
-from smlocal.base.foreign_archive.stream import opened, pieces_of
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.channels.copy import link_tree
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
-from smlocal.data.sources.s3.interface import ObjectStore
-from smlocal.data.sources.s3_listing import list_object, list_prefix
-from smlocal.data.sources.source_errors import Caller, RequestedSource
 from smlocal.errors import CredentialsMissingError, SourceEmptyError
 from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
@@ -24,12 +20,27 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.rights import Rights
 from smlocal.terms.validation.violation import Path
 
+if TYPE_CHECKING:
+    from smlocal.base.foreign_archive import archive as foreign
+    from smlocal.base.foreign_archive.stream import opened, pieces_of
+    from smlocal.data.sources.s3.client import open_store
+    from smlocal.data.sources.s3.interface import ObjectStore
+    from smlocal.data.sources.s3_listing import list_object, list_prefix
+    from smlocal.data.sources.source_errors import Caller, RequestedSource
+else:  # most models are folders or archives of this machine
+    foreign = at_use("smlocal.base.foreign_archive.archive")
+    opened = at_use("smlocal.base.foreign_archive.stream", "opened")
+    pieces_of = at_use("smlocal.base.foreign_archive.stream", "pieces_of")
+    open_store = at_use("smlocal.data.sources.s3.client", "open_store")
+    list_object = at_use("smlocal.data.sources.s3_listing", "list_object")
+    list_prefix = at_use("smlocal.data.sources.s3_listing", "list_prefix")
+    Caller = at_use("smlocal.data.sources.source_errors", "Caller")
+    RequestedSource = at_use("smlocal.data.sources.source_errors", "RequestedSource")
+
 ADDITIONAL: Final = "/opt/ml/additional-model-data-sources"
 """The folder with those of AdditionalModelDataSources, by their names (seen, and in the constants of the SDK)."""
 _MODEL: Final = "model"
 _NOT_NAMES: Final = frozenset({"", ".", ".."})
-_MOST_PATHS: Final = ARTIFACT.members
-"""Files and folders of one archive."""
 _CONNECT_SECONDS: Final = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""
 
@@ -126,8 +137,6 @@ def list_in_s3(
     uri: str, form: ModelForm, *, region: str, role: str, rights: Rights, where: str | None = None
 ) -> Listing:
     """The objects of a model in S3. Errors are those of a channel."""
-    from smlocal.data.sources.s3.client import open_store  # most models are on this machine
-
     store: ObjectStore = open_store(region, rights=rights, connect_seconds=_CONNECT_SECONDS)
     asked = RequestedSource(subject="the model", member="S3Uri", uri=uri, where=where, directory="", rights=rights)
     caller = Caller(region=region, role=role)
@@ -193,7 +202,8 @@ def unpack_model(archive: str, folder: str, *, check: Callable[[], None]) -> Non
     """Unpack into a new folder; `ArchiveError` or `OSError` if that is not possible. `check` may raise at any time."""
     os.makedirs(folder, mode=0o755)
     with opened(archive) as file:
-        unpack(ForeignArchive(_checked(pieces_of(file), check)), folder, most_paths=_MOST_PATHS, check=check)
+        pieces = _checked(pieces_of(file), check)
+        foreign.unpack(foreign.ForeignArchive(pieces), folder, most_paths=foreign.ARTIFACT.members, check=check)
 
 
 def _checked(pieces: Iterator[bytes], check: Callable[[], None]) -> Iterator[bytes]:

@@ -6,9 +6,10 @@ It also makes the notes, and records a job that another process will start.
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from smlocal.base.accounts import other_users, why_a_key
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.errors import ImagePullError
@@ -24,17 +25,15 @@ from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_im
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
-from smlocal.jobs.planning.aspects.network.asked import plan_network
 from smlocal.jobs.planning.aspects.network.look import choose_network
-from smlocal.jobs.planning.aspects.network.plan import JobNetwork
+from smlocal.jobs.planning.aspects.network.plan import JobNetwork, plan_network
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
-from smlocal.jobs.planning.model import ContainerFolders, IdentityPlan, JobPlan, Note, StopPlan
+from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import notes_of, some
-from smlocal.jobs.planning.workload import Workload
+from smlocal.jobs.planning.workload import ContainerFolders, StopPlan, Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
-from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.contract.identity import sagemaker_arn
@@ -55,6 +54,11 @@ from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import OPEN_TO_ALL
 from smlocal.sagemaker.serving.members import recorded_members
 from smlocal.sagemaker.serving.model_file import ModelFile, ServingLimits
+
+if TYPE_CHECKING:
+    from smlocal.jobs.submission.scheduler import WaitingJob
+else:
+    WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
 """Nothing is collected from a container that serves; its model is mounted like a channel."""

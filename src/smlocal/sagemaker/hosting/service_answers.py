@@ -2,11 +2,11 @@
 
 import json
 import random
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.base.web import FOR_DATA, SMALL
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.route import AnswerError
@@ -25,8 +25,8 @@ FORBIDDEN, LATE, TOO_LARGE = 403, 408, 413
 _GUARDS: Final = "".join([f"{name}: {value}\r\n" for name, value in FOR_DATA.items()])
 """A browser must do nothing with what a container has written."""
 _REQUEST: Final = f"POST /invocations HTTP/1.1\r\nHost: localhost:{facts.PORT}\r\nContent-Length: "
-_HEADER: Final = re.compile(r"[\x20-\x7e\t]*")
-_RETURNABLE: Final = re.compile(r"[\x20-\x7e\x80-\xff\t]*")
+_HEADER: Final = regex(r"[\x20-\x7e\t]*")
+_RETURNABLE: Final = regex(r"[\x20-\x7e\x80-\xff\t]*")
 """A header that can be passed on: a container may send others."""
 
 

@@ -4,15 +4,16 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
-from smlocal.base.foreign_archive.stream import ArchiveError
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.control.found_containers import FoundContainer
+from smlocal.jobs.containers import FoundContainer
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
@@ -20,15 +21,13 @@ from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
-from smlocal.jobs.logs.log_readers import logged_by
+from smlocal.jobs.logs.log_file import logged_by
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan, ServerPlan, ServingPlan
 from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.hosting.front import Front
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.servers import Server
-from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import (
     demanded_authorization,
@@ -37,7 +36,6 @@ from smlocal.sagemaker.serving.address import (
     key_file,
     socket_path,
 )
-from smlocal.sagemaker.serving.named_endpoint import settle
 from smlocal.sagemaker.serving.state import HOSTING, WEIGHTS, State, read_state, shown
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import (
@@ -52,10 +50,27 @@ from smlocal.terms.statuses import (
     input_failure,
 )
 
+if TYPE_CHECKING:
+    from smlocal.base.foreign_archive import stream
+    from smlocal.sagemaker.hosting.front import Front
+    from smlocal.sagemaker.hosting.service_answers import Identity
+    from smlocal.sagemaker.serving.named_endpoint import settle
+else:
+    stream = at_use("smlocal.base.foreign_archive.stream")
+    Front = at_use("smlocal.sagemaker.hosting.front", "Front")
+    Identity = at_use("smlocal.sagemaker.hosting.service_answers", "Identity")
+    settle = at_use("smlocal.sagemaker.serving.named_endpoint", "settle")
+
 
 @dataclass(kw_only=True, slots=True)
 class HostingSupervisor(ContainerSupervisor):
     """Takes one recorded endpoint to its end."""
+
+    IN_SERVICE: ClassVar[Sequence[str]] = (
+        "smlocal.sagemaker.hosting.front",
+        "smlocal.sagemaker.serving.named_endpoint",
+    )
+    """The modules that are needed when the first pings are answered."""
 
     serving: ServingPlan = field(init=False)
     state: State = field(default_factory=State)
@@ -221,7 +236,7 @@ class HostingSupervisor(ContainerSupervisor):
                     fill_folder(model, listing, check=check)
             except StagingStoppedError:
                 self.attempt.handle_late_requests()
-            except ArchiveError as error:
+            except stream.ArchiveError as error:
                 self._fail(host, facts.not_extracted(model.uri, number), f"the archive cannot be unpacked: {error}")
             except SmlocalError as error:
                 self._fail(host, facts.not_downloaded(model.uri, number), error.with_details)
@@ -247,7 +262,7 @@ class HostingSupervisor(ContainerSupervisor):
     def _started_all(self) -> bool:
         """Start all containers at the same time; False if that fails the endpoint."""
         servers = list(self.servers.values())
-        errors = run_each(lambda server: server.run.start(), servers)
+        errors = run_each(lambda server: server.run.start(), servers, meanwhile=self._import_the_rest)
         self.attempt.ran = len(errors) < len(servers)
         for server in servers:
             server.on_first_start()
@@ -259,6 +274,11 @@ class HostingSupervisor(ContainerSupervisor):
         if errors and self.attempt.ran:
             self.attempt.watch_running(stop=True)
         return not errors
+
+    def _import_the_rest(self) -> None:
+        """While the containers are started, which takes an engine long."""
+        for module in self.IN_SERVICE:
+            import_module(module)
 
     def _not_started(self, server: Server, error: Exception) -> None:
         if not isinstance(error, EngineError | MachineNotReadyError):

@@ -4,14 +4,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from smlocal.base.regex import regex
 from smlocal.errors import ChannelUnknownError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import SetData
 from smlocal.sagemaker.processing.facts import PROCESSING
 from smlocal.terms.validation.violation import Path
 
-_INPUT: Final = re.compile(r"(?P<path>.+?)(?::(?P<folder>/(?!/)[^:]*))?", re.DOTALL)
-_OUTPUT: Final = re.compile(r"(?P<folder>/[^:]*):(?P<path>.+)", re.DOTALL)
+_INPUT: Final = regex(r"(?P<path>.+?)(?::(?P<folder>/(?!/)[^:]*))?", re.DOTALL)
+_OUTPUT: Final = regex(r"(?P<folder>/[^:]*):(?P<path>.+)", re.DOTALL)
 _Absolute = Callable[[str], str]
 
 

@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
@@ -26,20 +27,23 @@ from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname, sagemaker_arn
 from smlocal.sagemaker.contract.model.processing import ProcessingInput, ProcessingOutput
 from smlocal.sagemaker.general_notes import GENERAL_RULES
-from smlocal.sagemaker.place import arn_of, place_of
+from smlocal.sagemaker.place import arn_of, check_host_count, place_of
 from smlocal.sagemaker.processing import facts as kind
 from smlocal.sagemaker.processing.job_file import ProcessingFile
 from smlocal.sagemaker.processing.members import MEMBERS
 from smlocal.sagemaker.processing.workload import check_outputs, workload_of
 from smlocal.sagemaker.simulated import refuse_above_limit
-from smlocal.sagemaker.training.planning import check_host_count
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
+
+if TYPE_CHECKING:
+    from smlocal.jobs.submission.scheduler import WaitingJob
+else:
+    WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 _NOTE_RULES = (
     *INPUT_RULES,

@@ -3,6 +3,7 @@
 import re
 from typing import ClassVar, Final
 
+from smlocal.base.regex import regex
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.kinds import Reasons, Running
 from smlocal.sagemaker.contract.outcome import reasons
@@ -10,7 +11,7 @@ from smlocal.sagemaker.training import running as training
 from smlocal.sagemaker.usage_block import planned_usage
 from smlocal.terms.statuses import Ending, FailureKind
 
-_NOT_FOUND: Final = re.compile(r"executable file not found|no such file or directory", re.IGNORECASE)
+_NOT_FOUND: Final = regex(r"executable file not found|no such file or directory", re.IGNORECASE)
 _NO_PROGRAM: Final = 127
 """The exit code that the service reports for a program that is not there (seen)."""
 

@@ -6,8 +6,7 @@ from typing import Any, Final
 from smlocal.data.sources.local_path import is_remote
 from smlocal.jobs.planning.aspects.mirrored.plan import CollectorPlan
 from smlocal.jobs.planning.aspects.output.look import folder_at
-from smlocal.jobs.planning.model import ContainerFolders, StopPlan
-from smlocal.jobs.planning.workload import AskedChannel, AskedFolder, AskedOutput, Workload
+from smlocal.jobs.planning.workload import AskedChannel, AskedFolder, AskedOutput, ContainerFolders, StopPlan, Workload
 from smlocal.sagemaker.contract.documents.config_files import homogeneous
 from smlocal.sagemaker.contract.requested import NO_INSTANCES
 from smlocal.sagemaker.processing import facts

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.planning.aspects.data_parallel.plan import DataParallelPlan
+from smlocal.jobs.planning.aspects.data_parallel.plan import DDP_ENABLED, ENABLED, DataParallelPlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.jobs.planning.workload import Workload
@@ -17,10 +17,6 @@ PROCESSES: Final = "sagemaker_mpi_num_of_processes_per_host"
 """The hyperparameter by which the toolkit starts another number of processes than there are GPUs."""
 GROUPS: Final = "sagemaker_distribution_instance_groups"
 """The hyperparameter with the names of the groups whose hosts the toolkit starts together."""
-ENABLED: Final = "sagemaker_distributed_dataparallel_enabled"
-"""The hyperparameter that asks for the library."""
-DDP_ENABLED: Final = "sagemaker_pytorch_ddp_enabled"
-"""The hyperparameter that asks the toolkit for PyTorch's own data parallelism, with the launcher of the library."""
 
 
 def asks_for_library(request: Mapping[str, Any]) -> bool:

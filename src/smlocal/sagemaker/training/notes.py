@@ -4,27 +4,40 @@
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
-from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
+from smlocal.jobs.planning.aspects.data_parallel.plan import DDP_ENABLED, ENABLED
 from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.image.show import IMAGE_RULES
 from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
-from smlocal.jobs.planning.aspects.metrics.show import METRIC_RULES
-from smlocal.jobs.planning.aspects.mirrored.show import COLLECTOR_RULES, MIRRORED_RULES
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.show import MERGED_RULES, OUTPUT_RULES
-from smlocal.jobs.planning.aspects.rules.show import RULE_RULES
-from smlocal.jobs.planning.aspects.warm_pool.show import WARM_POOL_RULES
 from smlocal.jobs.planning.model import JobPlan, Note
-from smlocal.jobs.planning.note_rule import NoteRule, notes_of, some
+from smlocal.jobs.planning.note_rule import NoteRule, RareRules, notes_of, some
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import INTERFACE
 from smlocal.sagemaker.general_notes import PEER_GRACE, RELAXED_INSTANCE, RELAXED_ROLE, VPC
-from smlocal.sagemaker.training.data_parallel import DISTRIBUTED_RULES
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
+    from smlocal.jobs.planning.aspects.metrics.show import METRIC_RULES
+    from smlocal.jobs.planning.aspects.mirrored.show import COLLECTOR_RULES, MIRRORED_RULES
+    from smlocal.jobs.planning.aspects.rules.show import RULE_RULES
+    from smlocal.jobs.planning.aspects.warm_pool.show import WARM_POOL_RULES
+    from smlocal.sagemaker.training.data_parallel import DISTRIBUTED_RULES
+else:
+    DEBUG_RULES = at_use("smlocal.jobs.planning.aspects.debugging.show", "DEBUG_RULES")
+    METRIC_RULES = at_use("smlocal.jobs.planning.aspects.metrics.show", "METRIC_RULES")
+    COLLECTOR_RULES = at_use("smlocal.jobs.planning.aspects.mirrored.show", "COLLECTOR_RULES")
+    MIRRORED_RULES = at_use("smlocal.jobs.planning.aspects.mirrored.show", "MIRRORED_RULES")
+    RULE_RULES = at_use("smlocal.jobs.planning.aspects.rules.show", "RULE_RULES")
+    WARM_POOL_RULES = at_use("smlocal.jobs.planning.aspects.warm_pool.show", "WARM_POOL_RULES")
+    DISTRIBUTED_RULES = at_use("smlocal.sagemaker.training.data_parallel", "DISTRIBUTED_RULES")
 
 
 def notes(plan: JobPlan, work: Workload) -> tuple[Note, ...]:
@@ -134,6 +147,14 @@ def _resource_config(plan: JobPlan, work: Workload) -> str | None:
     return "; ".join(said) or None
 
 
+def _asks_for_data_parallel(plan: JobPlan, work: Workload) -> bool:
+    return plan.data_parallel is not None or not {DDP_ENABLED, ENABLED}.isdisjoint(_hyperparameters(plan))
+
+
+def _has_rules(plan: JobPlan, work: Workload) -> bool:
+    return bool(work.rules or plan.rules.actions or plan.request.get("ProfilerRuleConfigurations"))
+
+
 _TOOLKIT_SETTINGS = frozenset(
     {
         "SAGEMAKER_PROGRAM",
@@ -152,14 +173,14 @@ RULES = (
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
     *GPU_RULES,
     *LIMIT_RULES,
-    *DISTRIBUTED_RULES,
+    RareRules(when=_asks_for_data_parallel, rules=DISTRIBUTED_RULES),
     NoteRule(id="relaxed-name", says=_relaxed_name),
     RELAXED_ROLE,
     RELAXED_INSTANCE,
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     *CREDENTIAL_RULES,
     *OUTPUT_RULES,
-    *MIRRORED_RULES,
+    RareRules(when=lambda plan, _: not plan.mirrored.empty, rules=MIRRORED_RULES),
     NoteRule(id="code-filled", says=_code),
     NoteRule(id="resource-config", says=_resource_config),
     PEER_GRACE,
@@ -169,10 +190,12 @@ RULES = (
     *ENGINE_RULES,
     NoteRule(id="isolated-code", says=_isolated_code, warning=True),
     *NETWORK_RULES,
-    *DEBUG_RULES,
-    *METRIC_RULES,
-    *COLLECTOR_RULES,
-    *WARM_POOL_RULES,
-    *RULE_RULES,
+    RareRules(when=lambda plan, _: plan.debug, rules=DEBUG_RULES),
+    RareRules(when=lambda _, work: work.metrics, rules=METRIC_RULES),
+    RareRules(
+        when=lambda plan, _: plan.mirrored.collectors or plan.request.get("ProfilerConfig"), rules=COLLECTOR_RULES
+    ),
+    RareRules(when=lambda plan, _: plan.warm_pool, rules=WARM_POOL_RULES),
+    RareRules(when=_has_rules, rules=RULE_RULES),
     NoteRule(id="recorded", says=_recorded),
 )

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from smlocal.jobs.data_parallel.package import search_paths
+from smlocal.base.at_use import at_use
+from smlocal.jobs.planning.aspects.data_parallel.plan import DDP_ENABLED, ENABLED
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, JobPlan
@@ -16,12 +18,18 @@ from smlocal.sagemaker.contract.identity import SESSION_NAME, instance_hostname,
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.sagemaker.contract.requested import matching_settings
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.training.data_parallel import data_parallel_of
 from smlocal.sagemaker.training.facts import IN_ARN, NAME
 from smlocal.sagemaker.training.notes import notes
 from smlocal.terms.checkpoints import within
 from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
+
+if TYPE_CHECKING:
+    from smlocal.jobs.data_parallel.package import search_paths
+    from smlocal.sagemaker.training.data_parallel import data_parallel_of
+else:
+    search_paths = at_use("smlocal.jobs.data_parallel.package", "search_paths")
+    data_parallel_of = at_use("smlocal.sagemaker.training.data_parallel", "data_parallel_of")
 
 _EMPTY = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER, paths.WARM_POOL)
 """Folders of every container that are empty at the start."""
@@ -44,9 +52,11 @@ def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobP
         )
 
     plan = plan_of(work, facts, named, contents)
-    plan = replace(
-        plan, data_parallel=data_parallel_of(plan.request, work.local), warm_pool=_warm_pool(job, facts, plan)
-    )
+    plan = replace(plan, warm_pool=_warm_pool(job, facts, plan))
+    if work.local.DataParallel != "auto" or not {DDP_ENABLED, ENABLED}.isdisjoint(
+        plan.request.get("HyperParameters") or {}
+    ):
+        plan = replace(plan, data_parallel=data_parallel_of(plan.request, work.local))
     if plan.data_parallel is not None:
         plan = replace(plan, hosts=tuple(_with_search_paths(host, facts) for host in plan.hosts))
     return replace(plan, notes=notes(plan, work))

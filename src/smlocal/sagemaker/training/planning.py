@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
-from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
-from smlocal.jobs.planning.aspects.output.asked import model_uri
 from smlocal.jobs.planning.aspects.output.look import output_folder
+from smlocal.jobs.planning.aspects.output.plan import model_uri
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.view import Reporter
-from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS, host_count
+from smlocal.sagemaker.contract.requested import host_count
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.sagemaker.place import arn_of, pinned, place_of
+from smlocal.sagemaker.place import arn_of, check_host_count, pinned, place_of
 from smlocal.sagemaker.simulated import check_capacity, refuse_above_limit
 from smlocal.sagemaker.training.facts import IN_ARN, NAME
 from smlocal.sagemaker.training.plan import build_plan
@@ -91,23 +90,6 @@ def requested_hosts(job: JobFile) -> int:
     """The number of hosts."""
     resources = job.request.ResourceConfig
     return 1 if resources is None else host_count(resources)
-
-
-def check_host_count(count: int, *, most: int | None) -> None:
-    """All hosts are containers of one machine: refuse more than `most`, and more than can be planned."""
-    if count > MAX_PLANNED_HOSTS:
-        raise TooManyHostsError(
-            f"{count} hosts are too many for one machine: the maximum is {MAX_PLANNED_HOSTS}",
-            remedy=["Use fewer: --instance-count, or ResourceConfig.InstanceCount."],
-        )
-    if most is not None and count > most:
-        raise TooManyHostsError(
-            f"{count} hosts would be {count} containers at once on this machine, and Local.MaxHosts is {most}",
-            remedy=[
-                "Use fewer: --instance-count, or ResourceConfig.InstanceCount.",
-                "Raise Local.MaxHosts if this machine has enough memory: smlocal plan shows what they need.",
-            ],
-        )
 
 
 def waiting_job(job: JobFile, name: str, *, strict: bool = False) -> WaitingJob:

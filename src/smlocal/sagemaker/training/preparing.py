@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base.at_use import at_use
 from smlocal.base.readable import short_path
-from smlocal.jobs.data_parallel.package import PACKAGE, RECORDS
 from smlocal.jobs.kinds import Preparing
 from smlocal.jobs.planning.aspects.accelerators.show import device_rows, host_kinds
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE, RECORDS
 from smlocal.jobs.planning.aspects.engines.show import engine_rows
 from smlocal.jobs.planning.aspects.image.show import image_document, image_text
 from smlocal.jobs.planning.aspects.inputs.show import pipe_document, pipe_text, tree_document, tree_text
 from smlocal.jobs.planning.aspects.limits.show import limit_rows, limits_document
-from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
 from smlocal.jobs.planning.aspects.network.show import network_document, network_text
-from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
-from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
 from smlocal.jobs.planning.model import (
     HostPlan,
     JobPlan,
@@ -29,7 +26,6 @@ from smlocal.jobs.planning.model import (
     note_documents,
     records_directory,
 )
-from smlocal.jobs.planning.plan_rows import COLUMN, environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.training import planning
 from smlocal.terms.masking import masked_file
@@ -37,11 +33,22 @@ from smlocal.terms.masking import masked_file
 if TYPE_CHECKING:
     from hashlib import sha256
 
+    from smlocal.jobs.planning import plan_rows as rows
+    from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
+    from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
+    from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
     from smlocal.sagemaker.training.script import no_script, shell_script
 else:
+    rows = at_use("smlocal.jobs.planning.plan_rows")
     no_script = at_use("smlocal.sagemaker.training.script", "no_script")
     shell_script = at_use("smlocal.sagemaker.training.script", "shell_script")
     sha256 = at_use("hashlib", "sha256")
+    checkpoints_document = at_use("smlocal.jobs.planning.aspects.mirrored.show", "checkpoints_document")
+    collector_documents = at_use("smlocal.jobs.planning.aspects.mirrored.show", "collector_documents")
+    mirrored_entries = at_use("smlocal.jobs.planning.aspects.mirrored.show", "mirrored_entries")
+    rule_documents = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_documents")
+    rule_text = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_text")
+    pool_text = at_use("smlocal.jobs.planning.aspects.warm_pool.show", "pool_text")
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -86,9 +93,9 @@ class TrainingPreparing(Preparing[JobPlan]):
             **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
             "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
             "Hosts": [_host(plan, host) for host in plan.hosts],
-            "Checkpoints": checkpoints_document(plan),
-            "Collectors": collector_documents(plan),
-            "Rules": rule_documents(plan),
+            "Checkpoints": None if plan.mirrored.checkpoints is None else checkpoints_document(plan),
+            "Collectors": [] if plan.mirrored.empty else collector_documents(plan),
+            "Rules": rule_documents(plan) if plan.rules.each else [],
             "Output": {
                 "Requested": plan.output.uri,
                 "Directory": f"{plan.output.directory}/output",
@@ -109,14 +116,14 @@ class TrainingPreparing(Preparing[JobPlan]):
         yield "Job", plan.name
         yield "", plan.identity.arn
         yield "Image", image_text(plan)
-        yield from note_rows(plan)
-        yield "Hosts", f"{host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
+        yield from rows.note_rows(plan)
+        yield "Hosts", f"{rows.host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
         yield from engine_rows(plan)
         yield from device_rows(plan)
         yield from limit_rows(plan)
-        yield "Request", request_text(plan)
+        yield "Request", rows.request_text(plan)
         yield from _tree(plan)
-        yield from environment_rows(plan)
+        yield from rows.environment_rows(plan)
         yield from (("" if index else "Rules", rule_text(rule)) for index, rule in enumerate(plan.rules.each))
         stop = plan.stop
         yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
@@ -219,7 +226,7 @@ def _tree(plan: JobPlan) -> Iterator[tuple[str, str]]:
 
 def _listing(head: str, entries: Mapping[str, str], column: int) -> Iterator[tuple[str, str]]:
     for index, (path, text) in enumerate(sorted(entries.items())):
-        yield f"{head if index == 0 else '':<{COLUMN}}{path:<{column}} ", text
+        yield f"{head if index == 0 else '':<{rows.COLUMN}}{path:<{column}} ", text
 
 
 def _entries(plan: JobPlan, host: HostPlan) -> dict[str, str]:
@@ -254,5 +261,5 @@ def _content(path: str, content: bytes) -> str:
         text = shown["Head"][0]
     if "Content" not in document:
         size = f"{document['Lines']} lines, {document['Bytes']} bytes"
-        return f"{size}, sha256 {document['Sha256'][:12]}…: {one_line(text)} …"
-    return one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {one_line(text[:60])}…"
+        return f"{size}, sha256 {document['Sha256'][:12]}…: {rows.one_line(text)} …"
+    return rows.one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {rows.one_line(text[:60])}…"

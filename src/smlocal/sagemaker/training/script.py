@@ -11,9 +11,10 @@ from contextlib import suppress
 from shlex import quote
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.data_parallel.package import PACKAGE, SOURCE
+from smlocal.jobs.data_parallel.package import SOURCE
 from smlocal.jobs.debugging.package import SOURCE as DEBUGGING
 from smlocal.jobs.planning.aspects.accelerators.show import device_options
+from smlocal.jobs.planning.aspects.data_parallel.plan import PACKAGE
 from smlocal.jobs.planning.aspects.debugging import plan as debugging
 from smlocal.jobs.planning.aspects.debugging.show import debug_options
 from smlocal.jobs.planning.aspects.limits.show import limit_options, ulimit_options

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from smlocal.jobs.planning.aspects.mirrored.plan import TENSORS
-from smlocal.jobs.planning.model import ContainerFolders, StopPlan
 from smlocal.jobs.planning.workload import (
     AskedChannel,
     AskedCheckpoints,
@@ -12,7 +11,9 @@ from smlocal.jobs.planning.workload import (
     AskedFolder,
     AskedOutput,
     AskedRule,
+    ContainerFolders,
     Mode,
+    StopPlan,
     Workload,
 )
 from smlocal.sagemaker.contract import paths

@@ -4,7 +4,6 @@ Records are parsed, filtered and written one after the other: only one is held a
 may take is estimated before it is parsed.
 """
 
-import csv
 import io
 import json
 import os
@@ -14,10 +13,16 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.transform.json_path import WHOLE, JsonPathError, PathStep, definite, select
+
+if TYPE_CHECKING:
+    import csv
+else:  # for jobs with filters
+    csv = at_use("csv")
 
 INPUT_KEY, OUTPUT_KEY = "SageMakerInput", "SageMakerOutput"
 MOST_TEXT: Final = 32 << 20

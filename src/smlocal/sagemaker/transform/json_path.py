@@ -1,10 +1,10 @@
 """The JSONPath expressions that select a part of a record: the subset that the guide lists. Pure."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 
 
 class JsonPathError(Exception):
@@ -28,10 +28,10 @@ WHOLE: Final[tuple[PathStep, ...]] = ()
 """The steps of `$`."""
 MOST_SELECTED: Final = 1 << 22
 """Values: each step of `[:,:]` doubles how many there are."""
-_DOTTED: Final = re.compile(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
-_BRACKET: Final = re.compile(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
-_PLACE: Final = re.compile(r"\s*(?:(?P<index>-?\d+)|(?P<start>(?:-?\d+)?)\s*:\s*(?P<stop>(?:-?\d+)?))\s*")
-_NAMES: Final = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\")\s*(?:,|$)")
+_DOTTED: Final = regex(r"\.(?P<name>[^.\[\]\s'\"*]+|\*)")
+_BRACKET: Final = regex(r"\.?\[(?P<inner>(?:'[^']*'|\"[^\"]*\"|[^\]'\"])*)\]")
+_PLACE: Final = regex(r"\s*(?:(?P<index>-?\d+)|(?P<start>(?:-?\d+)?)\s*:\s*(?P<stop>(?:-?\d+)?))\s*")
+_NAMES: Final = regex(r"\s*(?:'([^']*)'|\"([^\"]*)\")\s*(?:,|$)")
 
 
 def parse(text: str) -> tuple[PathStep, ...]:

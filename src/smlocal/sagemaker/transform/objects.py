@@ -5,26 +5,35 @@ Output is whole files only, and no link there is followed.
 
 import errno
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from isal import igzip
-
+from smlocal.base.at_use import at_use
 from smlocal.base.files import Opener, held_folder
 from smlocal.data.sources.channel import ChannelSource, list_channel
 from smlocal.data.sources.local_path import open_listed
-from smlocal.data.sources.s3.error_responses import FetchCancelledError
-from smlocal.data.sources.s3.interface import listed_object
 from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.transform_file import TransformFile
 from smlocal.terms.listing import Listing
 from smlocal.terms.rights import Rights
 
 if TYPE_CHECKING:
+    import shutil
+
+    from isal import igzip
+
+    from smlocal.data.sources.s3 import error_responses
     from smlocal.data.sources.s3.client import S3Client
+    from smlocal.data.sources.s3.download import download_all
+    from smlocal.data.sources.s3.interface import listed_object
+else:
+    shutil = at_use("shutil")
+    igzip = at_use("isal.igzip")
+    error_responses = at_use("smlocal.data.sources.s3.error_responses")
+    download_all = at_use("smlocal.data.sources.s3.download", "download_all")
+    listed_object = at_use("smlocal.data.sources.s3.interface", "listed_object")
 
 OpenStore = Callable[[], "S3Client"]
 """Opens S3 when something is to be listed or read there: most jobs read nothing from it."""
@@ -79,11 +88,9 @@ def opened(
 ) -> Iterator[BinaryIO]:
     """One object, decompressed if it is to be. `draft`: a free path for one that has to be fetched."""
     if listing.remote:
-        from smlocal.data.sources.s3.download import download_all  # with botocore
-
         try:
             download_all(store(), [(listed_object(listing, index), draft)], cancelled=cancelled)
-        except FetchCancelledError as error:
+        except error_responses.FetchCancelledError as error:
             raise CancelledError from error
         file = open(draft, "rb")  # noqa: SIM115 - closed below
         os.unlink(draft)

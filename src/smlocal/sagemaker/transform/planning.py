@@ -6,14 +6,14 @@ It also makes the notes, and records a job that another process will start.
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
 from smlocal.jobs.planning.model import HostPlan, IdentityPlan, JobPlan, Note
 from smlocal.jobs.prepared import Prepared
-from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.sagemaker.contract.identity import sagemaker_arn
 from smlocal.sagemaker.hosting.planning import notes_of_model, workload_of
@@ -25,6 +25,11 @@ from smlocal.sagemaker.transform.members import MEMBERS
 from smlocal.sagemaker.transform.objects import list_objects, store_of
 from smlocal.sagemaker.transform.transform_file import TransformFile
 from smlocal.terms.listing import Listing
+
+if TYPE_CHECKING:
+    from smlocal.jobs.submission.scheduler import WaitingJob
+else:
+    WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 _REMOTE: Final = ("s3://", "https://")
 _CONTAINERS: Final = 1

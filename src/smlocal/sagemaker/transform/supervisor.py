@@ -2,38 +2,46 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from threading import Event as Flag
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.threads import watched_thread
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.document import recorded_document
+from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import end_details
-from smlocal.jobs.control.found_containers import FoundContainers
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
-from smlocal.jobs.logs.log_file import LogFile
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import LogFile, log_path
 from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.hosting.supervisor import HostingSupervisor
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.data_processing import Processing, RecordForm, form_of
-from smlocal.sagemaker.transform.invoking import Invoker
 from smlocal.sagemaker.transform.json_path import parse
 from smlocal.sagemaker.transform.objects import list_objects, move_outputs, store_of
-from smlocal.sagemaker.transform.parameters import Parameters, ParametersError, parameters_of
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
-from smlocal.sagemaker.transform.transformation import Transformation
 from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
+
+if TYPE_CHECKING:
+    from smlocal.sagemaker.transform import parameters as stated
+    from smlocal.sagemaker.transform.invoking import Invoker
+    from smlocal.sagemaker.transform.parameters import Parameters
+    from smlocal.sagemaker.transform.transformation import Transformation
+else:  # while the container is started
+    stated = at_use("smlocal.sagemaker.transform.parameters")
+    Invoker = at_use("smlocal.sagemaker.transform.invoking", "Invoker")
+    Parameters = at_use("smlocal.sagemaker.transform.parameters", "Parameters")
+    Transformation = at_use("smlocal.sagemaker.transform.transformation", "Transformation")
 
 _PROGRESS_SECONDS: Final = 0.5
 _END_SECONDS: Final = 30.0
@@ -45,6 +53,8 @@ _STAGED: Final = "staged/output"
 @dataclass(kw_only=True, slots=True)
 class TransformSupervisor(HostingSupervisor):
     """Takes one recorded transform job to its end."""
+
+    IN_SERVICE: ClassVar[Sequence[str]] = ("smlocal.sagemaker.transform.transformation",)
 
     asked: TransformFile = field(init=False)
     told: dict[str, Any] = field(default_factory=dict)
@@ -186,7 +196,7 @@ class TransformSupervisor(HostingSupervisor):
         )
         try:
             parameters = self._parameters(invoker.parameters())
-        except ParametersError as error:
+        except stated.ParametersError as error:
             invoker.close()
             self._log(facts.logged(time.time(), error.sentence))
             self.attempt.fail(input_failure(f"{error.blamed}: {error.sentence}"), None)
@@ -214,7 +224,7 @@ class TransformSupervisor(HostingSupervisor):
     def _parameters(self, said: Mapping[str, Any] | None) -> Parameters:
         """Those of the request, else what the container says, else the service's."""
         request = self.asked.request
-        return parameters_of(
+        return stated.parameters_of(
             said,
             strategy=request.BatchStrategy,
             concurrent=request.MaxConcurrentTransforms,

@@ -1,11 +1,11 @@
 """Read a transform file: CreateTransformJob, with its model in the same document, and local settings."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Final, cast
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
@@ -22,7 +22,7 @@ from smlocal.terms.validation.violation import Path, Violation
 
 _OUTPUT: Final = "Output"
 _FORMS: Final = f"{', '.join([*FORMS][:-1])} or {[*FORMS][-1]}"
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL: Final = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation")
 """What an endpoint and a transform job have in common."""
 

@@ -5,21 +5,19 @@ object whose record fails has no output; the others go on.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from functools import partial
 from itertools import chain
 from threading import Condition, Lock, Semaphore
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
-from smlocal.base.gzip_errors import GZIP_ERRORS
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.sources.s3.interface import S3Error
+from smlocal.base.threads import Workers
 from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
@@ -29,6 +27,13 @@ from smlocal.sagemaker.transform.objects import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.parameters import AHEAD, Parameters
 from smlocal.sagemaker.transform.records import RecordsError, payloads, streamed
 from smlocal.terms.listing import Listing
+
+if TYPE_CHECKING:
+    from smlocal.base import gzip_errors
+    from smlocal.data.sources.s3 import interface as s3
+else:  # for what goes wrong
+    gzip_errors = at_use("smlocal.base.gzip_errors")
+    s3 = at_use("smlocal.data.sources.s3.interface")
 
 _COPIED: Final = 1 << 20
 
@@ -92,7 +97,8 @@ class _Output:
         with answer:
             if self.failed:
                 return
-            shutil.copyfileobj(answer, self.file, _COPIED)
+            while piece := answer.read(_COPIED):
+                self.file.write(piece)
             if self.newline:
                 answer.seek(max(0, answer.tell() - 1))
                 if answer.read(1) != b"\n":
@@ -174,16 +180,16 @@ class Transformation:
         """Transform all objects. A defect in any thread is raised at the end."""
         remove_tree(self.folder)
         os.makedirs(self.folder)
-        with ThreadPoolExecutor(self.parameters.at_once, thread_name_prefix="invokes") as pool:
+        with Workers(self.parameters.at_once, name="invokes") as workers:
             for index in range(len(self.listing.paths)):
                 if self.cancelled:
                     break
-                self._begin(pool, index)
+                self._begin(workers, index)
         self.invoker.close()
         if self.defect is not None:
             raise self.defect
 
-    def _begin(self, pool: ThreadPoolExecutor, index: int) -> None:
+    def _begin(self, workers: Workers, index: int) -> None:
         """Read an object and have it sent; returns before everything is answered."""
         output = _Output(
             name=shown_name(self.listing.uri_at(index)),
@@ -194,12 +200,12 @@ class Transformation:
         number = 0
         if self._whole:
             self._room.acquire()
-            pool.submit(self._answered, output, 0, partial(self._streamed, index), 0)
+            workers.give(partial(self._answered, output, 0, partial(self._streamed, index), 0))
             number = 1
         else:
             with self._guarded(output), self._opened(index) as source:
                 for ask, size in self._asked(source):
-                    pool.submit(self._answered, output, number, ask, size)
+                    workers.give(partial(self._answered, output, number, ask, size))
                     number += 1
                     del ask  # it has the payload
                     if self.cancelled or output.failed:
@@ -273,7 +279,7 @@ class Transformation:
         if not processing.of_answers:
             return answer
         with answer:
-            return self._written(processing.kept(payload, cast("BinaryIO", answer)))
+            return self._written(processing.kept(payload, answer))
 
     def _written(self, pieces: Iterator[bytes]) -> Answer:
         """A file with them."""
@@ -285,8 +291,7 @@ class Transformation:
         except BaseException:
             file.close()
             raise
-        file.seek(0)
-        return file
+        return file.whole()
 
     def _while_wanted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         for piece in pieces:
@@ -308,7 +313,7 @@ class Transformation:
             yield
         except InvocationError as error:
             self._failed(output, error.lines, client=error.client)
-        except (ProcessingError, RecordsError, PayloadError, OSError, S3Error, *GZIP_ERRORS) as error:
+        except (ProcessingError, RecordsError, PayloadError, OSError, s3.S3Error, *gzip_errors.GZIP_ERRORS) as error:
             self._failed(output, [str(error)], client=True)
         except CancelledError:
             output.failed = True

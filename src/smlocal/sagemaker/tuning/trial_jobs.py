@@ -13,7 +13,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import FINAL_METRICS
 from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import log_path
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.logs.log_readers import TimesFile, times_path
+from smlocal.jobs.logs.log_file import TimesFile, times_path
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.statuses import COMPLETED
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.cli.views.log_lines import LogLines
-from smlocal.jobs.logs.log_readers import LogTimes, TimesFile
+from smlocal.jobs.logs.log_file import TimesFile
+from smlocal.jobs.logs.log_readers import LogTimes
 from smlocal.terms.log_view import view_of
 
 FIRST, SECOND, UNKNOWN = b"2023-11-14T22:13:20.123Z ", b"2023-11-14T22:13:21.000Z ", b"unknown                  "

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from tests.kit import until
 
+from smlocal.base.files import Check, no_check
 from smlocal.data.artifacts.archive import write_archive
-from smlocal.data.artifacts.atomic_write import Check, PackingStoppedError, no_check, sync_file
+from smlocal.data.artifacts.atomic_write import PackingStoppedError, sync_file
 from smlocal.data.artifacts.mirror.target import FolderTarget
 from smlocal.data.artifacts.model_folder import read_kept_folder, unpack_copy, write_model_folder
 from smlocal.data.artifacts.tree import walk

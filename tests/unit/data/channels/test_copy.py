@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.data.channels.copy import Means, copy_tree, link_tree
+from smlocal.data.channels.copy import copy_tree, link_tree
 from smlocal.data.sources.local_listing import list_source
 from smlocal.errors import StagingError
+from smlocal.terms.channels import Means
 from smlocal.terms.listing import Listing
 
 Lister = Callable[[Path], Listing]

@@ -14,7 +14,7 @@ from smlocal.endpoint.application import Application
 from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.http_server import listen
 from smlocal.endpoint.serving import Options, open_serving
-from smlocal.jobs.logs.log_readers import ENTRY
+from smlocal.jobs.logs.log_file import ENTRY
 from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.terms.statuses import JobStatus
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smlocal.endpoint.logs import host_log
 from smlocal.endpoint.logs.host_log import HostLog, LogEvent
-from smlocal.jobs.logs.log_readers import ENTRY
+from smlocal.jobs.logs.log_file import ENTRY
 
 BEGAN = 1_790_000_000.0
 Write = Callable[..., Path]

@@ -9,7 +9,7 @@ from tests.unit.report.conftest import BEGAN, StoredJob
 
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.logs import operations
-from smlocal.jobs.logs.log_readers import ENTRY
+from smlocal.jobs.logs.log_file import ENTRY
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 START = int(BEGAN * 1000)

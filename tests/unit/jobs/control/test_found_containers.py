@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.engine.interface import ContainerState
-from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
+from smlocal.jobs.containers import FoundContainer, FoundContainers
 
 BEGAN = "2026-11-20T21:05:49.898342929Z"
 

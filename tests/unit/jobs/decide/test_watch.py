@@ -16,7 +16,7 @@ from smlocal.jobs.decide.events import (
     ThreadDied,
 )
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
-from smlocal.jobs.planning.model import StopPlan
+from smlocal.jobs.planning.workload import StopPlan
 from smlocal.sagemaker.training.running import RUNNING
 from smlocal.terms.statuses import JobStatus, StopCause
 

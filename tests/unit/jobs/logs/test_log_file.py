@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.logs.log_file import LogFile, rewrite_log
-from smlocal.jobs.logs.log_readers import LogTimes, TimesFile, times_path
+from smlocal.jobs.logs.log_file import LogFile, TimesFile, rewrite_log, times_path
+from smlocal.jobs.logs.log_readers import LogTimes
 
 
 @pytest.fixture

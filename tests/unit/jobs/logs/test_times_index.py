@@ -4,7 +4,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.logs.log_readers import ENTRY, LogTimes, TimesIndex, in_milliseconds
+from smlocal.jobs.logs.log_file import ENTRY
+from smlocal.jobs.logs.log_readers import LogTimes, TimesIndex, in_milliseconds
 
 _TIMES = st.one_of(st.floats(1e9, 2e9), st.just(math.nan))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobs.logs.log_file import rewrite_log
-from smlocal.jobs.logs.log_readers import LogReader, TimesFile, times_path
+from smlocal.jobs.logs.log_file import TimesFile, rewrite_log, times_path
+from smlocal.jobs.logs.log_readers import LogReader
 from smlocal.terms.log_view import view_of
 
 

@@ -11,12 +11,12 @@ from smlocal.engine.engines import engines_at
 from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import ContainerState
 from smlocal.jobfile.document import Document
+from smlocal.jobs.containers import FoundContainer, FoundContainers
 from smlocal.jobs.context import ContainerContext
-from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
 from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.events import ContainerExited, Woken
 from smlocal.jobs.history import read_past
-from smlocal.jobs.logs.log_readers import log_path
+from smlocal.jobs.logs.log_file import log_path
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.store.jobs import Store

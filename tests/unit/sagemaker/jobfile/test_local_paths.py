@@ -15,7 +15,7 @@ from smlocal.errors import PathInDescriptionError, SourceUnmappedError
 from smlocal.jobfile.document import Document, Elsewhere, recorded_document
 from smlocal.jobs.planning.aspects.inputs.look import list_inputs, store_of
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
-from smlocal.jobs.planning.aspects.rules.asked import rule_locations
+from smlocal.jobs.planning.aspects.rules.plan import rule_locations
 from smlocal.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.sagemaker.jobfile.local_paths import local_locations, locations
 from smlocal.sagemaker.training.workload import workload_of

@@ -13,7 +13,7 @@ import pytest
 
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
-from smlocal.sagemaker.transform.invoking import InvocationError, Invoker
+from smlocal.sagemaker.transform.invoking import InvocationError, Invoker, Spool
 
 Serving = Callable[[Callable[[socket.socket], None]], "Served"]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -280,3 +280,14 @@ def test_parameters_may_be_unknown(serving: Serving) -> None:
 
     with closing(serving(say).invoker()) as invoker:
         assert invoker.parameters() == {}
+
+
+@pytest.mark.parametrize("pieces", [[b""], [b"a" * 262_144], [b"a" * 262_144, b"b"], [b"a", b"b" * 300_000, b"c"]])
+def test_a_large_answer_is_in_a_file_without_a_name(pieces: list[bytes], tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path))
+    for piece in pieces:
+        spool.write(piece)
+    with spool.whole() as whole:
+        assert whole.read() == b"".join(pieces)
+        assert hasattr(whole, "getbuffer") is (sum(map(len, pieces)) <= 262_144)
+        assert not list(tmp_path.iterdir())

@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.engine.interface import ContainerState
-from smlocal.jobs.control.found_containers import FoundContainer, FoundContainers
+from smlocal.jobs.containers import FoundContainer, FoundContainers
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome
 from smlocal.jobs.history import Past
 from smlocal.sagemaker.transform.supervisor import begins_again

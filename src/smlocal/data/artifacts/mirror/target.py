@@ -10,9 +10,9 @@ from dataclasses import field, replace
 from types import TracebackType
 from typing import Protocol, Self
 
-from smlocal.base.files import FOLDER, NEW, open_folder
+from smlocal.base.files import FOLDER, NEW, Check, no_check, open_folder
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import Check, copy_bytes, no_check, sync_file
+from smlocal.data.artifacts.atomic_write import copy_bytes, sync_file
 from smlocal.data.artifacts.tree import Clash
 from smlocal.terms.checkpoints import UPLOADING, Restored, Stamp
 

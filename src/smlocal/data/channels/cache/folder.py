@@ -19,9 +19,9 @@ from dataclasses import asdict
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import IO
 
-from smlocal.base.files import remove_tree
+from smlocal.base.files import Check, no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.copy import FILE_MODE, Check, no_check
+from smlocal.data.channels.copy import FILE_MODE
 
 DEFAULT_LIMIT = 20 << 30
 DOWNLOADS = "new"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
+from smlocal.base.files import Check, no_check
 from smlocal.data.channels.cache.eviction import jobs_by_tree, mark, reserve_space, unmark
 from smlocal.data.channels.cache.folder import (
     DOWNLOADS,
@@ -20,7 +21,7 @@ from smlocal.data.channels.cache.folder import (
     store_blob,
     write_tree_info,
 )
-from smlocal.data.channels.copy import Check, Duplicator, no_check
+from smlocal.data.channels.copy import Duplicator
 from smlocal.terms.listing import Listing
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from hashlib import md5
 from pathlib import Path
 
+from smlocal.base.files import Check, no_check
 from smlocal.data.channels.cache.folder import Cache, folders_of
 from smlocal.data.channels.cache.get_tree import get_tree
-from smlocal.data.channels.copy import Check, no_check
 from smlocal.terms.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from smlocal.data.channels.copy import Check, Means, no_check, prepare_read_only
+from smlocal.base.files import Check, no_check
+from smlocal.data.channels.copy import prepare_read_only
+from smlocal.terms.channels import Means
 from smlocal.terms.listing import Listing
 
 Lister = Callable[[Path], Listing]

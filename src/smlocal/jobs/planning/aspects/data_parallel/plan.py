@@ -1,9 +1,18 @@
 """The stand-in for the data parallel library, as it is planned."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+
+PACKAGE: Final = "/opt/smlocal/distributed"
+"""Read-only: `python/smdistributed`, `bin/smddprun`, and the job's settings."""
+RECORDS: Final = "/opt/smlocal/records"
+"""Where each process writes what smlocal wants to know."""
+ENABLED: Final = "sagemaker_distributed_dataparallel_enabled"
+"""The hyperparameter that asks for the library."""
+DDP_ENABLED: Final = "sagemaker_pytorch_ddp_enabled"
+"""The hyperparameter that asks the toolkit for PyTorch's own data parallelism, with the launcher of the library."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from smlocal.engine.facts import SLOW
-from smlocal.jobs.planning.aspects.network.asked import local_port
+from smlocal.jobs.planning.aspects.network.plan import local_port
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.jobs.planning.workload import Workload

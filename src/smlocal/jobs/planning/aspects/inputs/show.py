@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.planning.aspects.rules.asked import rule_locations
+from smlocal.jobs.planning.aspects.rules.plan import rule_locations
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.jobs.planning.workload import Workload

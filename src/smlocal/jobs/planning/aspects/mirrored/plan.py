@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.terms.listing import Listing
+from smlocal.jobs.planning.workload import AskedFolder, Workload
+from smlocal.terms.checkpoints import folder_key
+from smlocal.terms.listing import Listing, s3_form
 
 TENSORS = "tensors"
 END_OF_TENSORS = "training_job_end.ts"
@@ -79,9 +81,64 @@ class MirroredPlan:
     collectors: tuple[CollectorPlan, ...] = ()
 
     @property
+    def empty(self) -> bool:
+        """True for a job that mirrors nothing."""
+        return self.checkpoints is None and not self.collectors
+
+    @property
     def published(self) -> tuple[tuple[str, str], ...]:
         """The members of the request whose files are mirrored to S3, with their prefixes."""
         found = [(each.member, each.s3_prefix) for each in self.collectors]
         if self.checkpoints is not None:
             found.insert(0, (self.checkpoints.member, self.checkpoints.s3_prefix))
         return tuple((member, prefix) for member, prefix in found if prefix is not None)
+
+
+def mirrored_of(work: Workload, facts: MirroredFacts, *, output: str, name: str) -> MirroredPlan:
+    """The folders that are mirrored while the job runs. `output`: the job's own folder for results."""
+    return MirroredPlan(
+        checkpoints=_checkpoints(work, facts, output=output),
+        collectors=tuple(
+            _collector(each, facts.folders.get(each.name), name=name, output=output, publish=work.local.Publish)
+            for each in work.mirrored
+        ),
+    )
+
+
+def _checkpoints(work: Workload, facts: MirroredFacts, *, output: str) -> CheckpointPlan | None:
+    """Where checkpoints are; None for a job without."""
+    asked, listing = work.checkpoints, facts.checkpoints
+    if asked is None or listing is None:
+        return None
+    published = work.local.Publish and listing.remote
+    return CheckpointPlan(
+        member="CheckpointConfig",
+        uri=asked.uri,
+        directory=listing.root or f"{output}/checkpoints",
+        local_path=asked.path,
+        own_mount=asked.own_mount,
+        listing=listing,
+        s3_prefix=f"{listing.bucket_uri}{folder_key(listing.prefix)}" if published else None,
+    )
+
+
+def _collector(asked: AskedFolder, folder: str | None, *, name: str, output: str, publish: bool) -> CollectorPlan:
+    """`folder`: the local folder that is used instead of the location, if there is one."""
+    remote, below = s3_form(asked.uri), f"{name}/{asked.below}" if asked.below else ""
+    published = publish and folder is None and remote.startswith("s3://")
+    return CollectorPlan(
+        name=asked.name,
+        member=asked.member,
+        uri=asked.uri,
+        directory=f"{output}/{asked.kept_in}" if folder is None else _joined(folder, below),
+        kept=folder is None,
+        s3_prefix=f"{_joined(remote.rstrip('/'), below)}/" if published else None,
+        local_path=asked.path,
+        own_mount=asked.own_mount,
+        grows=asked.grows,
+        continuous=asked.continuous,
+    )
+
+
+def _joined(folder: str, below: str) -> str:
+    return f"{folder.rstrip('/')}/{below}" if below else folder

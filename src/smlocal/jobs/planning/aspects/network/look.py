@@ -19,8 +19,14 @@ from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError,
 from smlocal.errors.of_jobs import IsolatedJobError, NetworkUnknownError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
-from smlocal.jobs.planning.aspects.network.asked import candidates, local_port, overlaps, plan_network
-from smlocal.jobs.planning.aspects.network.plan import NetworkFacts, NetworkPlan
+from smlocal.jobs.planning.aspects.network.plan import (
+    NetworkFacts,
+    NetworkPlan,
+    candidates,
+    local_port,
+    overlaps,
+    plan_network,
+)
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.store.lease import supervised
 

@@ -5,7 +5,7 @@ from shlex import quote
 from typing import Any
 
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.planning.aspects.network.asked import variable
+from smlocal.jobs.planning.aspects.network.plan import variable
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.jobs.planning.workload import Workload

@@ -1,8 +1,7 @@
 """The existing debugger rules, and the needs of a job's rules: custom sources, and tensors of other jobs."""
 
 from smlocal.data.sources.local_path import cleaned, is_remote, local_path, longest_match
-from smlocal.jobs.planning.aspects.rules.asked import rule_locations
-from smlocal.jobs.planning.aspects.rules.plan import RuleFacts
+from smlocal.jobs.planning.aspects.rules.plan import RuleFacts, rule_locations
 from smlocal.jobs.planning.workload import Workload
 
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 from smlocal.base.readable import short_path
-from smlocal.jobs.planning.aspects.rules.asked import INVOKED
-from smlocal.jobs.planning.aspects.rules.plan import RulePlan
+from smlocal.jobs.planning.aspects.rules.plan import INVOKED, RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.note_rule import NoteRule, some
 from smlocal.jobs.planning.workload import Workload

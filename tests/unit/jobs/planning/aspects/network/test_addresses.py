@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
-from smlocal.jobs.planning.aspects.network.asked import candidates, overlaps, plan_network
 from smlocal.jobs.planning.aspects.network.look import on_network
+from smlocal.jobs.planning.aspects.network.plan import candidates, overlaps, plan_network
 from smlocal.jobs.planning.model import JobPlan
 
 Planner = Callable[..., JobPlan]

@@ -1,6 +1,6 @@
 """A URL of S3 with a key."""
 
-from smlocal.jobs.planning.aspects.network.asked import endpoint_variables
+from smlocal.jobs.planning.aspects.network.plan import endpoint_variables
 
 
 def test_the_key_in_a_url_of_s3_becomes_variables() -> None:

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from smlocal.jobs.planning.aspects.rules.asked import is_image_of_aws, rule_locations
+from smlocal.jobs.planning.aspects.rules.plan import is_image_of_aws, rule_locations
 from smlocal.jobs.planning.model import JobPlan
 
 Planner = Callable[..., JobPlan]
