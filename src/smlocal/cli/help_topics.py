@@ -58,19 +58,34 @@ SMLOCAL_CONFIG names another file; if it is empty, none is read.
 Environment variables
 
   SMLOCAL_HOME            folder where jobs are stored
+  XDG_DATA_HOME           the folder above its default
   SMLOCAL_CONFIG          the configuration file; if empty, none is read
   SMLOCAL_ENGINE_TIMEOUT  seconds until a lost engine ends a job, about (60)
+  SMLOCAL_ACCESS_KEY_ID, SMLOCAL_SECRET_ACCESS_KEY
+                          the key that smlocal serve demands
   DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, DOCKER_TLS_VERIFY,
-  DOCKER_CERT_PATH        the engine
+  DOCKER_CERT_PATH        the engine, as for the docker command
   AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
   AWS_CONFIG_FILE         the region of the job
   SMLOCAL_PROGRESS        --progress of run and rerun
-  SMLOCAL_PAGER, PAGER    what shows long output on a terminal (less); if
+  SMLOCAL_PAGER, PAGER, LESS
+                          what shows long output on a terminal (less); if
                           empty, nothing does
   NO_COLOR, TERM=dumb     no colour
   FORCE_COLOR             colour elsewhere than on a terminal too
   SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
                           NO_COLOR, TERM=dumb or CI
+  TERM, TERM_PROGRAM, VTE_VERSION
+                          whether the terminal is known to have links
+  COLUMNS                 columns of a terminal that does not say its size
+  SHELL, XDG_CONFIG_HOME, ZDOTDIR
+                          the shell of completion --install, and its files
+  GITHUB_ACTIONS, GITLAB_CI, TF_BUILD
+                          the CI service
+  GITHUB_WORKSPACE, CI_PROJECT_DIR, BUILD_SOURCESDIRECTORY
+                          the root of the repository there
+  GITHUB_STEP_SUMMARY, AGENT_TEMPDIRECTORY
+                          where the summary of a run is written
 """,
     "processing": """\
 Processing jobs
