@@ -149,7 +149,7 @@ def _document(what: str) -> tuple[Document, str]:
         document = read_file(what)
         if kind_of(document.data) is TRANSFORM or "AlgorithmSpecification" in document.data:
             raise NotAnEndpointError(
-                f"{what} is a job file, not a model",
+                f"{what} is a job file, and a model is deployed",
                 remedy=["Run the job, then deploy it by its name: smlocal deploy NAME"],
             )
         return document, os.path.splitext(os.path.basename(what))[0]

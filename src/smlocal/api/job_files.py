@@ -73,8 +73,8 @@ def refuse_other_kinds(document: Document) -> None:
     kind = kind_of(document.data)
     if kind.refusal is None:
         return
-    wanted = ", not a job" if kind is ENDPOINT else "; this command takes training jobs"
-    raise kind.refusal(f"{document.name} describes {kind.with_article}{wanted}", remedy=kind.remedies)
+    wanted = "not a job" if kind is ENDPOINT else "and this is about training jobs"
+    raise kind.refusal(f"{document.name} describes {kind.with_article}, {wanted}", remedy=kind.remedies)
 
 
 def refuse_unknown(document: Document) -> None:

@@ -166,7 +166,7 @@ def _scatter(valued: Sequence[Trial], objective: Objective, name: str) -> Chart:
     return Chart(
         title=name,
         value=_short(best.tuned[name])[:_MOST_TEXT],
-        detail=f"{objective.metric} against {name}. The value beside the name is that of the best training job",
+        detail=f"{objective.metric} against {name}; beside the name that of the best",
         lines=[Line(label="", value="", points=points, dots=True)],
         x_range=(0.0, 1.0),
         x_labels=(scale.low, scale.high),

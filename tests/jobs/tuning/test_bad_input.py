@@ -101,7 +101,7 @@ def test_a_metric_that_is_no_number_is_no_result(tuning: Any, all_gone: Callable
     )
     done = tuning.life("run", path)
     assert done.returncode == 1, done.stderr
-    assert "wrote no value of loss" in done.stderr
+    assert "has written no value of loss" in done.stderr
     assert "these lines came close: loss=nan" in done.stderr
     answer = tuning.life.describe("search-nan")
     assert answer["FailureReason"].startswith("No objective metrics found after running 5 training jobs.")

@@ -68,7 +68,7 @@ def test_a_metric_that_nobody_writes_is_said_at_the_first_training_job(tuning: A
     script = "echo epoch 1 loss: 0.5; echo nothing here"
     done = tuning.life("run", tuning.file("tuning-no-metric", script, values=["1", "2"]))
     assert done.returncode == 1
-    assert "wrote no value of loss" in done.stderr
+    assert "has written no value of loss" in done.stderr
     assert "epoch 1 loss: 0.5" in done.stderr
     answer = tuning.life.describe("tuning-no-metric")
     assert answer["FailureReason"].startswith("No objective metrics found after running 2 training jobs.")

@@ -146,7 +146,7 @@ def test_a_job_that_still_runs_says_so_first(
     job.used("algo-1", [point(1.5), point(2.5)])
     reader = shown(after=41.5)
     assert "InProgress, 41.5 s so far" in reader.text
-    assert reader.text.index("when this page was made: ") < reader.text.index("Timeline")
+    assert reader.text.index("still running when this page was made") < reader.text.index("Timeline")
     assert reader.headings == ["Timeline", "Metrics", "Usage", "Log", "Differences from the service", "Request"]
     assert "41.0 s so far" in reader.text  # of training
     assert "half a line" in reader.text

@@ -308,7 +308,7 @@ class TuningSupervisor(Supervisor):
 
     def _warn(self, children: TrialJobs, trial: Trial, metric: str) -> None:
         near = children.near_misses(trial, metric)
-        said = f"{trial.name} wrote no value of {metric}, the objective metric"
+        said = f"{trial.name} has written no value of {metric}, which the search compares"
         if near:
             said += "; these lines came close: " + " | ".join(near)
         self.course.hints.append(said)
