@@ -135,7 +135,7 @@ def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[
 def _tuning(store: Store, name: str, view: JobView) -> "TuningCharts | None":
     if store.get(name).platform != TUNING.name:
         return None
-    from smlocal.report.rare_charts import tuning_charts  # few jobs are tuning jobs
+    from smlocal.report.rare_charts import tuning_charts  # most jobs are no tuning jobs
 
     return tuning_charts(store, name, view.answer, view.began)
 
