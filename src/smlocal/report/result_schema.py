@@ -137,7 +137,13 @@ _SAID: Final[Mapping[str, str]] = {
     "Metrics": "Summaries: MetricName, Count, Minimum, Maximum and Course (up to 64 means of equally many values) "
     "for each metric with values. WithoutValues: names of the others. Notes: slow regexes, missing "
     "values.",
-    "Usage": "Use of each host, and instance types that would have been large enough.",
+    "Usage": "Hosts: per host, over all attempts, Name, InstanceType, Seconds (measured), MemoryPeakMiB, "
+    "MemoryLimitMiB (of Local.Memory), MemoryWithCachePeakMiB, CpuPeak and CpuMean (cores), "
+    "DiskReadBytes, DiskWrittenBytes, DiskHeldBytes (by folder), NetworkReceivedBytes, "
+    "NetworkSentBytes, GpuPeakPercent, GpuMeanPercent, GpuMemoryPeakMiB, Points and Series (the file "
+    "with the curve). Advice: per instance type, InstanceType, Hosts, Verdict, Fits and Sentences. "
+    "Notes: what could not be measured, and why. Null for a job that was not measured, as is each value "
+    "that was not.",
     "Credentials": "If the containers got credentials: Mode, and Notes with failed renewals.",
     "Seconds": "Seconds of each phase until the next one. After a crash, training ends with the last container, and "
     "time without a supervisor after that counts as Uploading.",
