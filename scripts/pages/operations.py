@@ -1,7 +1,7 @@
 """The table of operations that the endpoint answers, from their handlers."""
 
 from smlocal.endpoint.aws_calls import handlers
-from smlocal.endpoint.objects.s3_front import OPERATIONS
+from smlocal.endpoint.objects.s3_front import _HANDLERS as OF_S3
 
 _OF_RUNTIME = ("InvokeEndpoint", "InvokeEndpointWithResponseStream")
 
@@ -15,7 +15,7 @@ def operations_table() -> str:
         "CloudWatch": handlers("cloudwatch"),
         "STS": handlers("sts"),
         "IAM": handlers("iam"),
-        "S3": OPERATIONS,
+        "S3": OF_S3,
     }
     rows = (f"| {name} | {', '.join(f'`{each}`' for each in sorted(found))} |" for name, found in services.items())
     return "\n".join(("| service | operations |\n|---|---|", *rows))

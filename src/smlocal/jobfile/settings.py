@@ -79,7 +79,7 @@ class FaultSettings(Structure):
     )
     ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
         default=60,
-        description="Seconds after the end of a job of AI Platform until its error code is attached.",
+        description="Seconds after the end of a job until its error code is attached.",
     )
 
 

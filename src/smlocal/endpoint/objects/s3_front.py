@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from http import HTTPStatus
-from typing import Any, Final, Self
+from typing import Any, Self
 from xml.etree.ElementTree import Element
 
 from starlette.concurrency import run_in_threadpool
@@ -420,8 +420,6 @@ _HANDLERS: Mapping[str, Callable[[S3Call], Awaitable[Response]]] = {
     "UploadPart": put_part,
     "UploadPartCopy": copy_part,
 }
-OPERATIONS: Final = tuple(_HANDLERS)
-"""The emulated ones. Every other is refused."""
 _MOST_DISCARDED = 8 << 20
 
 
