@@ -23,7 +23,7 @@ from workplace import workplace
 P50_BOUND = 2.5
 MORE_BOUND = 0.003
 RATE_BOUND = 0.5
-FIRST_BYTE_BOUND = 1.5
+FIRST_BYTE_BOUND = 1.3
 _BODY = b"0.123456," * 113 + b"1234567"
 _CALLS = 200
 """A value is the median of so many."""

@@ -13,7 +13,6 @@ from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.finish.cleanup import clear_this_engine
 from smlocal.jobs.kinds import not_finished, spoken_of
 from smlocal.jobs.prepared import Prepared, PreparedPlan, ReportFiles, find_credentials
 from smlocal.jobs.store.home import home_directory, shells_directory
@@ -22,9 +21,11 @@ from smlocal.jobs.supervision import Result, supervise
 from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
+    from smlocal.jobs.finish.cleanup import clear_this_engine
     from smlocal.jobs.shells import remove_dead_shells
 else:
     remove_dead_shells = at_use("smlocal.jobs.shells", "remove_dead_shells")
+    clear_this_engine = at_use("smlocal.jobs.finish.cleanup", "clear_this_engine")
 
 
 def execute(

@@ -1,9 +1,8 @@
 """Threads: the same for many items, several at once, and threads whose exceptions are reported."""
 
-from collections import deque
 from collections.abc import Callable, Sequence
-from threading import Condition, Thread
-from typing import Self, TypeVar
+from threading import Thread
+from typing import TypeVar
 
 # Threads, and not `concurrent.futures`: that imports `logging`, 5 ms of processor time in every job that does nothing.
 
@@ -69,61 +68,3 @@ def watched_thread(work: Callable[[], None], *, name: str, died: Callable[[str, 
             died(name, error)
 
     return Thread(target=run, name=name, daemon=True)
-
-
-class Workers:
-    """Threads that do what they are given, in its order. Each is started when all others are busy.
-
-        with Workers(4, name="asks") as workers:
-            workers.give(work)
-
-    All was done when the block ends. The first exception of any work is raised then; the others go on.
-    """
-
-    def __init__(self, most: int, *, name: str) -> None:
-        """`most`: so many threads."""
-        self._most, self._name = most, name
-        self._threads: list[Thread] = []
-        self._given: deque[Callable[[], None]] = deque()
-        self._idle = 0
-        self._over = False
-        self._error: BaseException | None = None
-        self._changed = Condition()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._changed:
-            self._over = True
-            self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def give(self, work: Callable[[], None]) -> None:
-        """Have it done, as soon as a thread is free."""
-        with self._changed:
-            if len(self._given) >= self._idle and len(self._threads) < self._most:
-                thread = Thread(target=self._work, name=f"{self._name}-{len(self._threads)}")
-                thread.start()
-                self._threads.append(thread)
-            self._given.append(work)
-            self._changed.notify()
-
-    def _work(self) -> None:
-        while (work := self._next()) is not None:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 - raised in the thread that has given the work
-                self._error = self._error or error
-            del work  # before it waits for more: it may hold much
-
-    def _next(self) -> Callable[[], None] | None:
-        """None: there is nothing more to do."""
-        with self._changed:
-            self._idle += 1
-            self._changed.wait_for(lambda: self._given or self._over)
-            self._idle -= 1
-            return self._given.popleft() if self._given else None

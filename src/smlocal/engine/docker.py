@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
+from smlocal.base.at_use import at_use
 from smlocal.base.regex import regex
 from smlocal.engine import podman
 from smlocal.engine.client import Client
@@ -40,22 +41,16 @@ from smlocal.engine.interface import (
     Statistics,
     SwarmMember,
 )
-from smlocal.engine.networks import (
-    attachment_error,
-    await_removal,
-    create_network,
-    join_networks,
-    list_networks,
-    networks,
-    read_member,
-)
 from smlocal.engine.output import AttachedOutput, attach_streams, execute, timestamped_lines
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
+    from smlocal.engine import networks as of_networks
     from smlocal.engine.output import ProcessConnection
+else:  # a job with one host has no network of its own
+    of_networks = at_use("smlocal.engine.networks")
 
 _ABSENT = 404
 _CONFLICT = 409
@@ -174,7 +169,7 @@ class DockerEngine:
         overlay: bool = False,
     ) -> None:
         """Create a bridge or an overlay."""
-        create_network(
+        of_networks.create_network(
             self.client,
             name,
             labels,
@@ -188,12 +183,12 @@ class DockerEngine:
     @_checked_answer
     def swarm_member(self) -> SwarmMember:
         """Read `/info`, and of a manager the list of nodes."""
-        return read_member(self.client)
+        return of_networks.read_member(self.client)
 
     @_checked_answer
     def networks(self) -> list[Network]:
         """List all networks."""
-        return networks(self.client)
+        return of_networks.networks(self.client)
 
     @_checked_answer
     def create(self, spec: ContainerSpec) -> str:
@@ -209,7 +204,7 @@ class DockerEngine:
             raise
         container = str(answer["Id"])
         if spec.joined:
-            join_networks(self.client, container, spec.joined)
+            of_networks.join_networks(self.client, container, spec.joined)
         return container
 
     def attach(self, container: str) -> AttachedOutput:
@@ -260,7 +255,7 @@ class DockerEngine:
         except EngineError as error:
             if "network" not in error.sentence:
                 raise
-            if better := attachment_error(error):
+            if better := of_networks.attachment_error(error):
                 raise better from error
             raise
         if status not in _STARTED:  # otherwise `wait` would never return
@@ -372,7 +367,7 @@ class DockerEngine:
         parameters = {"filters": json.dumps({"label": [label]})}
         containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
         volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
-        networks = list_networks(self.client, parameters)
+        networks = of_networks.list_networks(self.client, parameters)
         return [
             *_resources(ResourceKind.CONTAINER, containers, "Id"),
             *_resources(ResourceKind.VOLUME, volumes, "Name"),
@@ -473,7 +468,7 @@ def remove(client: Client, resource: Resource) -> None:
         else:
             break
     if resource.kind is ResourceKind.NETWORK:
-        await_removal(client, path)
+        of_networks.await_removal(client, path)
 
 
 def is_no_manager(error: EngineError) -> bool:

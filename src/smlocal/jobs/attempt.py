@@ -37,12 +37,10 @@ from smlocal.jobs.decide.events import (
     wants_no_wait,
 )
 from smlocal.jobs.decide.watch import Action, KillHosts, RecordInterruption, RecordStop, TerminateHosts, Watch
-from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import DEFECT, INTERRUPTION, SIGNAL, Past
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import download_once
-from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
 from smlocal.jobs.planning.aspects.network.look import make_network
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.terms.statuses import (
@@ -61,14 +59,26 @@ if TYPE_CHECKING:
 
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
     from smlocal.jobs.decide.hints import unread_advice, unread_facts
+    from smlocal.jobs.finish.cleanup import clear_attempt
+    from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
     from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
 else:
     format_exception = at_use("traceback", "format_exception")
+    hint_of_exit = at_use("smlocal.jobs.host.symptoms", "hint_of_exit")
+    hint_of_start = at_use("smlocal.jobs.host.symptoms", "hint_of_start")
     unread_advice = at_use("smlocal.jobs.decide.hints", "unread_advice")
     unread_facts = at_use("smlocal.jobs.decide.hints", "unread_facts")
     delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")
     mirroring = at_use("smlocal.jobs.mirrored.folders", "mirroring")
+    clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
 
+_AT_THE_END = (
+    "smlocal.engine.networks",
+    "smlocal.jobs.finish.artifacts",
+    "smlocal.jobs.finish.cleanup",
+    "smlocal.jobs.finish.results",
+    "smlocal.jobs.host.symptoms",
+)
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
 
@@ -474,8 +484,9 @@ def _start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | No
 
     def import_the_rest() -> None:
         """A start takes 0.17 s. Meanwhile, import the modules needed when the containers have ended."""
-        for module in ("archive", "model_folder"):
-            import_module(f"smlocal.data.artifacts.{module}")
+        for module in _AT_THE_END:
+            import_module(module)
+        runs[0].reporter.import_the_rest()
 
     errors = run_each(lambda run: run.start(), runs, meanwhile=import_the_rest)
     return [run for number, run in enumerate(runs) if number not in errors], next(iter(errors.values()), None)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.at_use import at_use
 from smlocal.base.files import no_check, remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.atomic_write import PackingStoppedError
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.jobs.attempt import Attempt, staging_failure
@@ -17,20 +16,10 @@ from smlocal.jobs.containers import FoundContainers
 from smlocal.jobs.context import ContainerContext, upload_details
 from smlocal.jobs.decide.attempt_outcome import RestartCause, RestartPolicy, Trouble
 from smlocal.jobs.decide.events import ContainerExited, Faults
-from smlocal.jobs.finish.artifacts import (
-    collect_artifacts,
-    delete_replaced,
-    keep_unpacked,
-    replaced_artifacts,
-    restore_ownership,
-    unpacked_directory,
-)
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.finish.describe import keeps_containers, mark_containers_kept, release_space
 from smlocal.jobs.finish.results import Results, changed_files, local_block
 from smlocal.jobs.history import CREDENTIALS, FAULT, RESTART, Past, read_past
 from smlocal.jobs.host.host_run import HostRun
-from smlocal.jobs.host.symptoms import MESSAGE_BYTES, ask_platform, failure_file, log_tail
 from smlocal.jobs.kinds import BesideJob
 from smlocal.jobs.logs.log_file import log_path, logged_by
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan
@@ -52,8 +41,19 @@ from smlocal.terms.statuses import (
 )
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts import atomic_write
     from smlocal.jobs.control.found_containers import hosts_with_containers
     from smlocal.jobs.credential_endpoint import CredentialEndpoint
+    from smlocal.jobs.finish.artifacts import (
+        collect_artifacts,
+        delete_replaced,
+        keep_unpacked,
+        replaced_artifacts,
+        restore_ownership,
+        unpacked_directory,
+    )
+    from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
+    from smlocal.jobs.host import symptoms
     from smlocal.jobs.host.data_parallel import data_parallel_records
     from smlocal.jobs.metrics.job_metrics import MetricsSearch
     from smlocal.jobs.mirrored.folders import with_current_checkpoints
@@ -66,6 +66,8 @@ if TYPE_CHECKING:
         save_mirrored,
     )
 else:
+    symptoms = at_use("smlocal.jobs.host.symptoms")
+    atomic_write = at_use("smlocal.data.artifacts.atomic_write")
     data_parallel_records = at_use("smlocal.jobs.host.data_parallel", "data_parallel_records")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
     with_current_checkpoints = at_use("smlocal.jobs.mirrored.folders", "with_current_checkpoints")
@@ -76,6 +78,15 @@ else:
     remove_end_marker = at_use("smlocal.jobs.mirrored.saving", "remove_end_marker")
     save_mirrored = at_use("smlocal.jobs.mirrored.saving", "save_mirrored")
     MetricsSearch = at_use("smlocal.jobs.metrics.job_metrics", "MetricsSearch")
+    collect_artifacts = at_use("smlocal.jobs.finish.artifacts", "collect_artifacts")
+    delete_replaced = at_use("smlocal.jobs.finish.artifacts", "delete_replaced")
+    keep_unpacked = at_use("smlocal.jobs.finish.artifacts", "keep_unpacked")
+    replaced_artifacts = at_use("smlocal.jobs.finish.artifacts", "replaced_artifacts")
+    restore_ownership = at_use("smlocal.jobs.finish.artifacts", "restore_ownership")
+    unpacked_directory = at_use("smlocal.jobs.finish.artifacts", "unpacked_directory")
+    clear_disk = at_use("smlocal.jobs.finish.cleanup", "clear_disk")
+    clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
+    kill_containers = at_use("smlocal.jobs.finish.cleanup", "kill_containers")
 
 _DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
@@ -283,7 +294,7 @@ class ContainerSupervisor(Supervisor):
         except ArtifactError as error:
             kept = f"the job's output is kept in {unpacked_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
-        except PackingStoppedError:
+        except atomic_write.PackingStoppedError:
             self._keep_output()
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
@@ -328,7 +339,7 @@ class ContainerSupervisor(Supervisor):
         """Called between pieces of long packing; `PackingStoppedError` once it should stop."""
         self._handle_late_requests()
         if self.attempt.hurried:
-            raise PackingStoppedError
+            raise atomic_write.PackingStoppedError
 
     def _handle_late_requests(self) -> None:
         """A stop is recorded at once, but everything is still saved, until it is requested again."""
@@ -420,7 +431,7 @@ class ContainerSupervisor(Supervisor):
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
-        return b"" if run is None else failure_file(run)
+        return b"" if run is None else symptoms.failure_file(run)
 
     def uploaded(self) -> str:
         """What was uploaded, for the screen."""
@@ -428,7 +439,7 @@ class ContainerSupervisor(Supervisor):
 
     def ignored_failure_files(self) -> dict[str, str]:
         """The failure files of hosts that exited with 0, which the platform ignores."""
-        found = ((run.name, failure_file(run)[:MESSAGE_BYTES]) for run in self.reachable_runs())
+        found = ((run.name, symptoms.failure_file(run)[: symptoms.MESSAGE_BYTES]) for run in self.reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
@@ -438,8 +449,8 @@ class ContainerSupervisor(Supervisor):
             return
 
         for run in self.reachable_runs():
-            log = log_tail(run)
-            hint = ask_platform(run, Trouble.NO_MODEL, log) if log else None
+            log = symptoms.log_tail(run)
+            hint = symptoms.ask_platform(run, Trouble.NO_MODEL, log) if log else None
             if hint is not None:
                 self.attempt.hints.append(hint)
                 return

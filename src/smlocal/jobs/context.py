@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
-from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
@@ -28,7 +28,10 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import FailureKind, JobPhase, JobStatus, PhaseMessage, StopCause
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts.job_artifacts import Artifacts
     from smlocal.data.artifacts.s3_publish import PublishResult
+else:
+    Artifacts = at_use("smlocal.data.artifacts.job_artifacts", "Artifacts")
 
 
 @dataclass(kw_only=True, slots=True)

@@ -32,6 +32,8 @@ DECISION = "Decision"
 """In the local block: how the job ends once everything is cleaned up."""
 FINAL_METRICS = "FinalMetrics"
 """In the local block, but shown where the platform shows it."""
+REPLACED = "replaced"
+"""The document with them: paths by kind, as in `Local.Artifacts`."""
 NOT_SAVED = "NotSaved"
 """In the local block, below `Artifacts`: where a mirrored folder that could not be saved is kept, by its path."""
 NO_METRICS: Final[Mapping[str, list[Any]]] = {"Summaries": [], "WithoutValues": [], "Notes": []}

@@ -18,8 +18,6 @@ from smlocal.errors import EngineError, ImageMissingError, ImagePullError, Machi
 from smlocal.errors.of_jobs import CommandNotStartedError, ShellMissingError
 from smlocal.jobs.containers import HOST_LABEL, container_spec, labels
 from smlocal.jobs.decide.events import EventQueue
-from smlocal.jobs.finish.artifacts import restore_ownership
-from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, kill_containers
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.planning.aspects.network.look import make_network
@@ -32,8 +30,12 @@ from smlocal.jobs.view import Reporter
 
 if TYPE_CHECKING:
     from smlocal.jobs.control.found_containers import hosts_with_containers
+    from smlocal.jobs.finish import cleanup
+    from smlocal.jobs.finish.artifacts import restore_ownership
     from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints
 else:
+    cleanup = at_use("smlocal.jobs.finish.cleanup")
+    restore_ownership = at_use("smlocal.jobs.finish.artifacts", "restore_ownership")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
     delete_downloaded_checkpoints = at_use("smlocal.jobs.mirrored.folders", "delete_downloaded_checkpoints")
 
@@ -328,11 +330,11 @@ def _remove_marked(engine: Engine, job: str, shell: str) -> None:
 def _remove_staged(engines: Engines, plan: JobPlan, folder: str) -> list[str]:
     """Remove everything made for a new container; returns the parts that could not be removed, as sentences."""
     for engine in engines:
-        kill_containers(engine, plan.name, plan.run_id)
+        cleanup.kill_containers(engine, plan.name, plan.run_id)
     failures = restore_ownership(hosts_with_containers(engines, plan))
-    for each in clear_engines(engines, plan.name, plan.run_id, engine_lost=False).values():
+    for each in cleanup.clear_engines(engines, plan.name, plan.run_id, engine_lost=False).values():
         failures += each
-    return failures + clear_disk(folder)
+    return failures + cleanup.clear_disk(folder)
 
 
 def _remove_dead(path: str) -> None:

@@ -8,16 +8,15 @@ attempt, and `ContainerRun` its container.
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.context import ContainerContext, Context, Phases, new_token
 from smlocal.jobs.control.requests import StopRequests, StoredRequests
-from smlocal.jobs.documents import JOB, PLAN, RECALL, REPORT_FILES, REQUEST
-from smlocal.jobs.finish.artifacts import REPLACED, artifacts_to_replace
-from smlocal.jobs.finish.cleanup import clear_kept
+from smlocal.jobs.documents import JOB, PLAN, RECALL, REPLACED, REPORT_FILES, REQUEST
 from smlocal.jobs.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
 from smlocal.jobs.kind import module_of
 from smlocal.jobs.kinds import preparing
@@ -28,6 +27,13 @@ from smlocal.jobs.store.lease import Lease
 from smlocal.jobs.supervisor import Supervisor
 from smlocal.jobs.view import JobView, Reporter
 from smlocal.terms.statuses import JobStatus, PhaseMessage
+
+if TYPE_CHECKING:
+    from smlocal.jobs.finish.artifacts import artifacts_to_replace
+    from smlocal.jobs.finish.cleanup import clear_kept
+else:
+    artifacts_to_replace = at_use("smlocal.jobs.finish.artifacts", "artifacts_to_replace")
+    clear_kept = at_use("smlocal.jobs.finish.cleanup", "clear_kept")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

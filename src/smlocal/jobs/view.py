@@ -18,6 +18,9 @@ class Reporter:
     def planned(self, plan: RecordedPlan) -> None:
         """The job has been created."""
 
+    def import_the_rest(self) -> None:
+        """The containers are being started, and there is time for what the end needs."""
+
     def progress(self, text: str) -> None:
         """A short line about something slow."""
 

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,6 @@ from smlocal.cli.terminal.messages import (
     training_text,
 )
 from smlocal.cli.terminal.printable import Changes, own_lines, printable
-from smlocal.cli.views.summary import failure, service_summary, shown_files, status_there, summary
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.jobs.kinds import showing
@@ -44,8 +44,10 @@ from smlocal.terms.statuses import JobStatus, StopCause
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.errors import show_error
+    from smlocal.cli.views import summary
     from smlocal.cli.views.log_lines import host_prefix, prefixed_lines, stamp
 else:
+    summary = at_use("smlocal.cli.views.summary")
     host_prefix = at_use("smlocal.cli.views.log_lines", "host_prefix")
     prefixed_lines = at_use("smlocal.cli.views.log_lines", "prefixed_lines")
     stamp = at_use("smlocal.cli.views.log_lines", "stamp")
@@ -118,24 +120,29 @@ class Screen(Reporter):
         lines = [group_end] if group_end else []
         if self._messages.quiet:
             if view.status is JobStatus.FAILED:
-                lines.append(own_lines(failure(view.state, view.reason)))
+                lines.append(own_lines(summary.failure(view.state, view.reason)))
         else:
-            text = own_lines(summary(view, lines_shown=None if group_end else self.lines_shown))
-            lines.append(with_file_links(text, shown_files(view), sys.stderr))
+            text = own_lines(summary.summary(view, lines_shown=None if group_end else self.lines_shown))
+            lines.append(with_file_links(text, summary.shown_files(view), sys.stderr))
         self.finish("\n".join(lines), before_waiting)
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
         """Print how a job of the service ended."""
         if not self._messages.quiet:
-            text = service_summary(answer, hints)
+            text = summary.service_summary(answer, hints)
         else:
-            failed = status_there(answer) == "Failed"
-            text = failure("Failed", answer.get("FailureReason", "")) if failed else ""
+            failed = summary.status_there(answer) == "Failed"
+            text = summary.failure("Failed", answer.get("FailureReason", "")) if failed else ""
         self.finish(own_lines(text), before_waiting)
 
     def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
         """Show an error that came after the end of the job."""
         show_error(error, debug=debug, as_json=False)
+
+    def import_the_rest(self) -> None:
+        """The summary at the end."""
+        if not self._messages.quiet:
+            import_module("smlocal.cli.views.summary")
 
     def planned(self, plan: RecordedPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""

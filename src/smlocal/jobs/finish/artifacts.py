@@ -22,7 +22,7 @@ from smlocal.errors import (
     MachineNotReadyError,
     NothingToPackError,
 )
-from smlocal.jobs.documents import LOCAL, NOT_SAVED, RECALL, UNSENT, unsent_document
+from smlocal.jobs.documents import LOCAL, NOT_SAVED, RECALL, REPLACED, UNSENT, unsent_document
 from smlocal.jobs.finish.describe import DESCRIBE, describe_job, write_copy
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import not_finished
@@ -45,8 +45,6 @@ else:
     save_again = at_use("smlocal.jobs.mirrored.saving", "save_again")
     read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
 
-REPLACED = "replaced"
-"""The document with them: paths by kind, as in `Local.Artifacts`."""
 _KINDS = ("Model", "Output")
 _Replaced = dict[str, list[str]]
 

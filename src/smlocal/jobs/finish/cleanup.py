@@ -18,7 +18,6 @@ from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Reso
 from smlocal.errors import EarlierPlanError, EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.jobs.containers import owned_by
 from smlocal.jobs.documents import RECALL
-from smlocal.jobs.finish.artifacts import restore_ownership
 from smlocal.jobs.finish.describe import has_kept_containers, unmark_containers_kept
 from smlocal.jobs.host.staging import unmount_volumes
 from smlocal.jobs.planning.model import JobPlan, RecordedPlan
@@ -28,7 +27,9 @@ from smlocal.jobs.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
     from smlocal.jobs.control.found_containers import hosts_with_containers
+    from smlocal.jobs.finish.artifacts import restore_ownership
 else:
+    restore_ownership = at_use("smlocal.jobs.finish.artifacts", "restore_ownership")
     hosts_with_containers = at_use("smlocal.jobs.control.found_containers", "hosts_with_containers")
 
 _ENGINE_POLL_SECONDS = 0.5

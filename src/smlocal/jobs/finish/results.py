@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.job_artifacts import Artifacts
 from smlocal.errors import EngineError
 from smlocal.jobs.attempt import Attempt
 from smlocal.jobs.decide.attempt_outcome import RestartPolicy
@@ -22,7 +21,6 @@ from smlocal.jobs.documents import (
     published_document,
     unsent_document,
 )
-from smlocal.jobs.finish.artifacts import unpacked_directory
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import running
 from smlocal.jobs.planning.model import JobPlan, note_documents
@@ -30,11 +28,15 @@ from smlocal.jobs.usage.usage_watch import usage_directory
 from smlocal.terms.statuses import Ending
 
 if TYPE_CHECKING:
+    from smlocal.data.artifacts.job_artifacts import Artifacts
     from smlocal.data.artifacts.s3_publish import PublishResult
+    from smlocal.jobs.finish.artifacts import unpacked_directory
     from smlocal.jobs.metrics.job_metrics import MetricsReport
     from smlocal.jobs.mirrored.saving import not_saved_document
 else:
     not_saved_document = at_use("smlocal.jobs.mirrored.saving", "not_saved_document")
+    Artifacts = at_use("smlocal.data.artifacts.job_artifacts", "Artifacts")
+    unpacked_directory = at_use("smlocal.jobs.finish.artifacts", "unpacked_directory")
 
 _PROVIDED = ("/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
 _OF_THE_ENGINE = frozenset(

@@ -13,7 +13,7 @@ from smlocal.sagemaker.serving.route import Address
 
 _PING: Final = b"GET /ping HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n"
 _LONGEST_LINE: Final = 4096
-_FIRST_PAUSES: Final = (0.03, 0.5)
+_FIRST_PAUSES: Final = (0.01, 0.5)
 """Between pings of a container that has just been started: the shortest and the longest."""
 _PING_EVERY: Final = 5.0
 """Seconds between pings in service: inferred."""

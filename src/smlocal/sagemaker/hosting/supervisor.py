@@ -17,7 +17,6 @@ from smlocal.jobs.containers import FoundContainer
 from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
-from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems
@@ -52,11 +51,14 @@ from smlocal.terms.statuses import (
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
+    from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
     from smlocal.sagemaker.hosting.front import Front
     from smlocal.sagemaker.hosting.service_answers import Identity
     from smlocal.sagemaker.serving.named_endpoint import settle
 else:
     stream = at_use("smlocal.base.foreign_archive.stream")
+    clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
+    clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
     Front = at_use("smlocal.sagemaker.hosting.front", "Front")
     Identity = at_use("smlocal.sagemaker.hosting.service_answers", "Identity")
     settle = at_use("smlocal.sagemaker.serving.named_endpoint", "settle")
@@ -69,8 +71,11 @@ class HostingSupervisor(ContainerSupervisor):
     IN_SERVICE: ClassVar[Sequence[str]] = (
         "smlocal.sagemaker.hosting.front",
         "smlocal.sagemaker.serving.named_endpoint",
+        "smlocal.engine.networks",
+        "smlocal.jobs.finish.artifacts",
+        "smlocal.jobs.finish.cleanup",
     )
-    """The modules that are needed when the first pings are answered."""
+    """The modules that are needed when the first pings are answered, and at the end."""
 
     serving: ServingPlan = field(init=False)
     state: State = field(default_factory=State)
@@ -279,6 +284,7 @@ class HostingSupervisor(ContainerSupervisor):
         """While the containers are started, which takes an engine long."""
         for module in self.IN_SERVICE:
             import_module(module)
+        self.context.reporter.import_the_rest()
 
     def _not_started(self, server: Server, error: Exception) -> None:
         if not isinstance(error, EngineError | MachineNotReadyError):

@@ -15,15 +15,13 @@ from smlocal.jobs import looking
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
-from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
 from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.inputs.show import INPUT_RULES, inputs
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
-from smlocal.jobs.planning.aspects.mirrored.show import MIRRORED_RULES
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan, Note
-from smlocal.jobs.planning.note_rule import notes_of, some
+from smlocal.jobs.planning.note_rule import RareRules, notes_of, some
 from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
@@ -41,20 +39,24 @@ from smlocal.terms.hosts import Host
 from smlocal.terms.json_size import compact
 
 if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.debugging.show import DEBUG_RULES
+    from smlocal.jobs.planning.aspects.mirrored.show import MIRRORED_RULES
     from smlocal.jobs.submission.scheduler import WaitingJob
 else:
     WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
+    DEBUG_RULES = at_use("smlocal.jobs.planning.aspects.debugging.show", "DEBUG_RULES")
+    MIRRORED_RULES = at_use("smlocal.jobs.planning.aspects.mirrored.show", "MIRRORED_RULES")
 
 _NOTE_RULES = (
     *INPUT_RULES,
     *GPU_RULES,
     *LIMIT_RULES,
     *CREDENTIAL_RULES,
-    *MIRRORED_RULES,
+    RareRules(when=lambda plan, _: not plan.mirrored.empty, rules=MIRRORED_RULES),
     *GENERAL_RULES,
     *ENGINE_RULES,
     *NETWORK_RULES,
-    *DEBUG_RULES,
+    RareRules(when=lambda plan, _: plan.debug, rules=DEBUG_RULES),
 )
 
 

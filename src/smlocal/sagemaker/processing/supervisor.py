@@ -1,16 +1,21 @@
 """Supervises a processing job: as any job, but its end has a message, and its outputs are folders."""
 
 import os
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.container_supervisor import ContainerSupervisor
-from smlocal.jobs.host.symptoms import failure_file
 from smlocal.jobs.planning.model import collector_directory
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.showing import EXIT_MESSAGE, OUTPUTS
 from smlocal.sagemaker.processing.workload import shown
 from smlocal.terms.statuses import FAILED, Ending, JobStatus, input_failure
+
+if TYPE_CHECKING:
+    from smlocal.jobs.host.symptoms import failure_file
+else:
+    failure_file = at_use("smlocal.jobs.host.symptoms", "failure_file")
 
 
 @dataclass(kw_only=True, slots=True)

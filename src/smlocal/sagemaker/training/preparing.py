@@ -27,7 +27,6 @@ from smlocal.jobs.planning.model import (
     records_directory,
 )
 from smlocal.sagemaker.contract import paths
-from smlocal.sagemaker.training import planning
 from smlocal.terms.masking import masked_file
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from smlocal.jobs.planning.aspects.mirrored.show import checkpoints_document, collector_documents, mirrored_entries
     from smlocal.jobs.planning.aspects.rules.show import rule_documents, rule_text
     from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
+    from smlocal.sagemaker.training.planning import plan_again, prepare, read_recorded
     from smlocal.sagemaker.training.script import no_script, shell_script
 else:
     rows = at_use("smlocal.jobs.planning.plan_rows")
@@ -49,6 +49,9 @@ else:
     rule_documents = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_documents")
     rule_text = at_use("smlocal.jobs.planning.aspects.rules.show", "rule_text")
     pool_text = at_use("smlocal.jobs.planning.aspects.warm_pool.show", "pool_text")
+    plan_again = at_use("smlocal.sagemaker.training.planning", "plan_again")
+    prepare = at_use("smlocal.sagemaker.training.planning", "prepare")
+    read_recorded = at_use("smlocal.sagemaker.training.planning", "read_recorded")
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -59,9 +62,9 @@ _SHOWN_BYTES = 300
 class TrainingPreparing(Preparing[JobPlan]):
     """Each attempt is planned again, and most jobs have a script."""
 
-    read = staticmethod(planning.read_recorded)
-    plan_again = staticmethod(planning.plan_again)
-    prepare = staticmethod(planning.prepare)
+    read = staticmethod(read_recorded)
+    plan_again = staticmethod(plan_again)
+    prepare = staticmethod(prepare)
     script = staticmethod(shell_script)
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:

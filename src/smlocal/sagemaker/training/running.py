@@ -7,15 +7,16 @@ from smlocal.jobs.decide.attempt_outcome import KILLED, AttemptOutcome, Symptoms
 from smlocal.jobs.kinds import BesideJob, JobContext, Reasons, Running
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.training import plan as plans
 from smlocal.terms.statuses import FAILED, Ending, FailureKind
 
 if TYPE_CHECKING:
+    from smlocal.sagemaker.training.plan import for_attempt as with_attempt
     from smlocal.sagemaker.training.script import docker_command as command
     from smlocal.sagemaker.usage_block import planned_usage
 else:
     command = at_use("smlocal.sagemaker.training.script", "docker_command")
     planned_usage = at_use("smlocal.sagemaker.usage_block", "planned_usage")
+    with_attempt = at_use("smlocal.sagemaker.training.plan", "for_attempt")
 
 
 class TrainingRunning(Running):
@@ -28,7 +29,7 @@ class TrainingRunning(Running):
         FailureKind.START: reasons.cannot_start,
         FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
-    for_attempt = staticmethod(plans.for_attempt)
+    for_attempt = staticmethod(with_attempt)
     usage = staticmethod(planned_usage)
 
     def begin_rules(self, plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:

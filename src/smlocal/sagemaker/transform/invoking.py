@@ -2,14 +2,15 @@
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import field
 from functools import partial
 from io import SEEK_END, BytesIO
 from itertools import count
-from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from threading import Condition, Lock, Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, cast
 
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
@@ -307,3 +308,61 @@ def _guarded(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield from pieces
     except (OSError, *gzip_errors.GZIP_ERRORS) as error:
         raise PayloadError(str(error)) from error
+
+
+class Workers:
+    """Threads that do what they are given, in its order. Each is started when all others are busy.
+
+        with Workers(4, name="asks") as workers:
+            workers.give(work)
+
+    All was done when the block ends. The first exception of any work is raised then; the others go on.
+    """
+
+    def __init__(self, most: int, *, name: str) -> None:
+        """`most`: so many threads."""
+        self._most, self._name = most, name
+        self._threads: list[Thread] = []
+        self._given: deque[Callable[[], None]] = deque()
+        self._idle = 0
+        self._over = False
+        self._error: BaseException | None = None
+        self._changed = Condition()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def give(self, work: Callable[[], None]) -> None:
+        """Have it done, as soon as a thread is free."""
+        with self._changed:
+            if len(self._given) >= self._idle and len(self._threads) < self._most:
+                thread = Thread(target=self._work, name=f"{self._name}-{len(self._threads)}")
+                thread.start()
+                self._threads.append(thread)
+            self._given.append(work)
+            self._changed.notify()
+
+    def _work(self) -> None:
+        while (work := self._next()) is not None:
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001 - raised in the thread that has given the work
+                self._error = self._error or error
+            del work  # before it waits for more: it may hold much
+
+    def _next(self) -> Callable[[], None] | None:
+        """None: there is nothing more to do."""
+        with self._changed:
+            self._idle += 1
+            self._changed.wait_for(lambda: self._given or self._over)
+            self._idle -= 1
+            return self._given.popleft() if self._given else None

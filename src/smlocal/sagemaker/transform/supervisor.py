@@ -18,7 +18,6 @@ from smlocal.jobs.context import end_details
 from smlocal.jobs.decide.attempt_outcome import HostEnd
 from smlocal.jobs.decide.events import ContainerExited, ContainerLost, Event, ThreadDied, Woken
 from smlocal.jobs.documents import JOB
-from smlocal.jobs.finish.cleanup import clear_attempt
 from smlocal.jobs.history import Past
 from smlocal.jobs.logs.log_file import LogFile, log_path
 from smlocal.sagemaker.hosting.servers import Server
@@ -33,11 +32,13 @@ from smlocal.terms.listing import Listing
 from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
 
 if TYPE_CHECKING:
+    from smlocal.jobs.finish.cleanup import clear_attempt
     from smlocal.sagemaker.transform import parameters as stated
     from smlocal.sagemaker.transform.invoking import Invoker
     from smlocal.sagemaker.transform.parameters import Parameters
     from smlocal.sagemaker.transform.transformation import Transformation
 else:  # while the container is started
+    clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
     stated = at_use("smlocal.sagemaker.transform.parameters")
     Invoker = at_use("smlocal.sagemaker.transform.invoking", "Invoker")
     Parameters = at_use("smlocal.sagemaker.transform.parameters", "Parameters")
@@ -54,7 +55,12 @@ _STAGED: Final = "staged/output"
 class TransformSupervisor(HostingSupervisor):
     """Takes one recorded transform job to its end."""
 
-    IN_SERVICE: ClassVar[Sequence[str]] = ("smlocal.sagemaker.transform.transformation",)
+    IN_SERVICE: ClassVar[Sequence[str]] = (
+        "smlocal.sagemaker.transform.transformation",
+        "smlocal.engine.networks",
+        "smlocal.jobs.finish.artifacts",
+        "smlocal.jobs.finish.cleanup",
+    )
 
     asked: TransformFile = field(init=False)
     told: dict[str, Any] = field(default_factory=dict)

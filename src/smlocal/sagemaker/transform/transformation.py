@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.threads import Workers
 from smlocal.jobs.decide.events import unexpected_error
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
 from smlocal.sagemaker.transform.data_processing import Processing, ProcessingError
-from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError
+from smlocal.sagemaker.transform.invoking import Answer, InvocationError, Invoker, PayloadError, Workers
 from smlocal.sagemaker.transform.objects import OpenStore, opened, shown_name
 from smlocal.sagemaker.transform.parameters import AHEAD, Parameters
 from smlocal.sagemaker.transform.records import RecordsError, payloads, streamed

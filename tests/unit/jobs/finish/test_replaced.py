@@ -8,8 +8,8 @@ import pytest
 
 from smlocal.api.execution import check_job_name
 from smlocal.errors import NotPackedError
-from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.finish.artifacts import REPLACED, artifacts_to_replace, delete_replaced
+from smlocal.jobs.documents import LOCAL, REPLACED
+from smlocal.jobs.finish.artifacts import artifacts_to_replace, delete_replaced
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.supervisor import end_job
 from smlocal.terms.statuses import COMPLETED

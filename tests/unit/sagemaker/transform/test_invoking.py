@@ -6,14 +6,16 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
+from threading import Barrier, current_thread
 from typing import Any
 
 import pytest
 
 from smlocal.sagemaker.transform import facts
 from smlocal.sagemaker.transform.container_connection import CancelledError
-from smlocal.sagemaker.transform.invoking import InvocationError, Invoker, Spool
+from smlocal.sagemaker.transform.invoking import InvocationError, Invoker, Spool, Workers
 
 Serving = Callable[[Callable[[socket.socket], None]], "Served"]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -291,3 +293,45 @@ def test_a_large_answer_is_in_a_file_without_a_name(pieces: list[bytes], tmp_pat
         assert whole.read() == b"".join(pieces)
         assert hasattr(whole, "getbuffer") is (sum(map(len, pieces)) <= 262_144)
         assert not list(tmp_path.iterdir())
+
+
+def test_workers_are_started_when_all_others_are_busy() -> None:
+    names: list[str] = []
+    together = Barrier(3)
+
+    def work() -> None:
+        names.append(current_thread().name)
+        together.wait(60)
+
+    with Workers(2, name="asks") as workers:
+        for _ in range(2):
+            workers.give(work)
+        together.wait(60)
+        for _ in range(2):
+            workers.give(work)
+        together.wait(60)
+    assert {*names} == {"asks-0", "asks-1"}
+    assert len(names) == 4
+
+
+def test_everything_is_done_before_the_first_error_is_raised() -> None:
+    done: list[int] = []
+
+    def fail(number: int) -> None:
+        done.append(number)
+        raise KeyError(number)
+
+    def give_three() -> None:
+        with Workers(1, name="asks") as workers:
+            for number in range(3):
+                workers.give(partial(fail, number))
+
+    with pytest.raises(KeyError, match="0"):
+        give_three()
+    assert done == [0, 1, 2]
+
+
+def test_no_work_needs_no_thread() -> None:
+    with Workers(1, name="asks") as workers:
+        pass
+    assert not workers._threads

@@ -4,18 +4,23 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine
-from smlocal.engine.networks import check_swarm
 from smlocal.errors import MachineNotReadyError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts, engine_of_each
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.terms.gpus import names_gpus
+
+if TYPE_CHECKING:
+    from smlocal.engine.networks import check_swarm
+else:
+    check_swarm = at_use("smlocal.engine.networks", "check_swarm")
 
 _Answer = TypeVar("_Answer")
 
