@@ -128,7 +128,7 @@ JOBS = {
     "processing": Needs(
         ours=248,
         all=312,
-        kilobytes=2360,
+        kilobytes=2361,  # the descriptions of settings have what their page had: help, schema and site show them
         extensions=14,
         dataclasses=200,
         regexes=33,
@@ -144,7 +144,7 @@ JOBS = {
     "transform": Needs(
         ours=269,
         all=336,
-        kilobytes=2721,
+        kilobytes=2722,  # the descriptions of settings have what their page had: help, schema and site show them
         extensions=16,
         dataclasses=229,
         regexes=37,
@@ -170,7 +170,7 @@ JOBS = {
     "endpoint": Needs(
         ours=212,
         all=277,
-        kilobytes=1970,
+        kilobytes=1972,  # the descriptions of settings have what their page had: help, schema and site show them
         extensions=14,
         dataclasses=192,
         regexes=31,
