@@ -10,6 +10,7 @@ from pages.commands import command_names, command_page, commands_table
 from pages.coverage import ai_platform_coverage, sagemaker_coverage
 from pages.debugger_rules import rules_markdown
 from pages.errors import errors_markdown
+from pages.inserted import with_tables
 from pages.site_text import for_the_site
 from pages.truth import truth_markdown
 
@@ -49,7 +50,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     name = page.file.src_uri
     if name in APPENDED:
         markdown = f"{markdown.rstrip()}\n\n{APPENDED[name]()}"
-    text, missing = for_the_site(markdown, name, ROOT, config.repo_url)
+    text, missing = for_the_site(with_tables(markdown), name, ROOT, config.repo_url)
     if missing:
         raise PluginError(f"{name} links to what is not in the repository: {', '.join(missing)}")
     return text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.clients.conftest import PROGRAMS, User, client_folder
 
-NO_JOB = "smlocal: no training job has come from this program, and it asks for the local mode of the SageMaker SDK"
+NO_JOB = "smlocal: no training job has come from this program, which uses the local mode of the SageMaker SDK"
 CHANGE = re.compile(r"^  in        train\.py:(\d+)\n  this      (.*)\n  to this   (.*)$", re.MULTILINE)
 
 
@@ -47,7 +47,7 @@ def test_a_program_for_local_mode_runs_here_with_the_lines_that_it_is_told(
     alone = run()
     assert alone.returncode != 0, alone.stdout
     assert NO_JOB in alone.stderr
-    assert alone.stderr.endswith("  more      docs/local-mode.md\n")
+    assert alone.stderr.endswith("  more      smlocal help local-mode\n")
 
     text = script.read_text().splitlines()
     changes = CHANGE.findall(alone.stderr)

@@ -32,7 +32,7 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
             "  exec-end-no-image   Failed in 0 s",
             f"  reason    {NO_IMAGE}",
             "  exec-end-deleted   deleted",
-            "  exec-end-long   InProgress: it goes on",
+            "  exec-end-long   InProgress: it keeps running",
             "  next      smlocal logs exec-end-bad · smlocal describe exec-end-bad",
         ]
     finally:
@@ -56,5 +56,5 @@ def test_a_type_among_the_words_of_the_command_is_named(user: User) -> None:
         "  in        the command",
         "  this      --instance-type local_gpu",
         "  to this   --instance-type ml.g5.xlarge",
-        "  more      docs/local-mode.md",
+        "  more      smlocal help local-mode",
     ]

@@ -45,6 +45,15 @@ _BEFORE = {
     "docs/secrets.md": "export HF_TOKEN=hidden; echo HF_TOKEN=hidden >.env",
 }
 """Steps that the reader of a page has done by then."""
+_PRINTED = {
+    "docs/tutorial-serve.md": {
+        "smlocal run train.yaml --build . --name first": "epoch=4 loss=22.184878",
+        "smlocal describe rates": "Completed",
+        "smlocal invoke line --body request.csv --content-type text/csv": "9.99",
+        "cat predictions/all.csv.out": "10.00\n12.00\n14.00",
+    }
+}
+"""What commands of a page print, where the page says it."""
 
 
 @pytest.mark.slow(42)
@@ -94,6 +103,7 @@ def test_commands(
         here=here,
     ):
         assert typed.ended == typed.expected, f"{name}:{typed.block.line} {typed.command}\n{typed.output}"
+        assert _PRINTED.get(name, {}).get(typed.command, "") in typed.output, typed.output
 
 
 @pytest.mark.slow(13)

@@ -1,4 +1,4 @@
-"""docs/failures.md and the rows that tests on real containers produce are the same."""
+"""docs/failures.md has, on the site, the rows that tests on real containers produce."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from pages.failures import USUAL
+from pages.failures import reasons as all_reasons
+from pages.inserted import MARKER, with_tables
 
 from smlocal.sagemaker.contract.outcome import reasons as words
 
 TESTS = Path(__file__).resolve().parents[1]
-USUAL = ["Training", "Uploading", "Failed"]
-"""The statuses after Starting and Downloading that the tables leave out."""
 
 
 @pytest.fixture(scope="module")
 def reasons() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = yaml.safe_load((TESTS / "kit" / "reasons.yaml").read_text(encoding="utf-8"))
-    return rows
+    return all_reasons()
 
 
 def shown(reason: str) -> str:
@@ -38,7 +37,9 @@ def test_every_row_is_shown_and_every_row_shown_is_one(
     rows: Callable[[str], list[list[str]]],
 ) -> None:
     assert f"the statuses are {' → '.join(USUAL)}, unless the last column has others" in page("failures.md")
-    parts = sections(page("failures.md"))
+    parts = sections(with_tables(page("failures.md")))
+    named = [found[2] for found in MARKER.finditer(page("failures.md"))]
+    assert sorted(named) == sorted({row["table"] for row in reasons})
     for table in {row["table"] for row in reasons}:
         expected = [
             [row["cause"], shown(row["reason"]), "" if row["path"] == USUAL else " → ".join(row["path"])]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pages.inserted import MARKER, with_tables
 from pages.site_text import NOT_ON_THE_SITE, for_the_site
 
 from smlocal.cli.terminal.links import DOCUMENTATION
@@ -59,16 +60,24 @@ def test_pages_with_more_on_the_site_say_where_and_no_other() -> None:
     named = {}
     for path in DOCS.glob("*.md"):
         text = path.read_text(encoding="utf-8")
-        found = re.findall(rf"{NOT_ON_THE_SITE}\[.+?\]\({DOCUMENTATION}([a-z-]+)/\)", text)
+        found = re.findall(rf"{NOT_ON_THE_SITE}\[.+?\]\({DOCUMENTATION}([a-z-]+)/(?:#[a-z-]+)?\)", text)
         assert len(found) == text.count("smlocal.github.io") == text.count(NOT_ON_THE_SITE), path.name
         if found:
             named[path.stem] = found
-    assert named == {name: [name] for name in WITH_MORE_ON_THE_SITE}
+    pages = {path.stem for path in DOCS.glob("*.md") if MARKER.search(path.read_text(encoding="utf-8"))}
+    assert named == {name: [name] for name in WITH_MORE_ON_THE_SITE | pages}
 
 
 def test_what_the_repository_has_is_short_where_the_site_has_more() -> None:
     for name in WITH_MORE_ON_THE_SITE - {"debugger-rules"}:
         assert len((DOCS / f"{name}.md").read_text(encoding="utf-8").split()) <= 260, name
+
+
+def test_a_table_stands_where_the_page_says() -> None:
+    shown = with_tables("one\n\n<!-- from the code: reasons: Simulated faults -->\n\ntwo\n")
+    assert re.fullmatch(r"one\n\n\| cause \|.+\|\n\|---\|---\|---\|\n\| `Local.Faults`.+\|\n\ntwo\n", shown)
+    with pytest.raises(ValueError, match="no table is called tides"):
+        with_tables("<!-- from the code: tides -->")
 
 
 def text_of(markdown: str, name: str = "page.md") -> str:

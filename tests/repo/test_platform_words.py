@@ -108,6 +108,10 @@ AI_PLATFORM = Platform(
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
             for name in ("describe", "jobs", "plan", "run", "stop")
         },
+        "cli/help_topics.py": (
+            frozenset({"AI Platform", "trainingInput", "jobSpec", "workerPoolSpecs"}),
+            "a topic of help is about its jobs",
+        ),
         "jobs/kind.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
         "sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),

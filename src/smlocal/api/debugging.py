@@ -14,7 +14,7 @@ from smlocal.sagemaker.contract.outcome.reasons import RULES
 from smlocal.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
 from smlocal.sagemaker.training.facts import NAME
 
-_HOOK = "The script must create a hook of smdebug; docs/debugger.md says more."
+_HOOK = "The script must create a hook of smdebug: smlocal help debugger."
 
 
 def actions_of_rules(name: str) -> list[dict[str, Any]]:

@@ -285,7 +285,7 @@ def new_hyperparameters(document: "Document", given: Mapping[str, Any]) -> Itera
     for name in given:
         near = None if name in known else _meant(name, known)
         if near is not None:
-            yield f"hyperparameter {name} is added; did you mean {near}, which {document.name} has?"
+            yield f"hyperparameter {name} is new. Did you mean {near}, which is in {document.name}?"
 
 
 def _meant(name: str, known: list[str]) -> str | None:

@@ -23,7 +23,7 @@ def run(
     strict: bool = False,
     **overrides: Unpack[Overrides],
 ) -> "TrainingJob":
-    """Run a training job to its end, as `smlocal run` does.
+    """Run a job to its end, as `smlocal run` does.
 
     `job` is a job file, a CreateTrainingJob request as a dict, or nothing: then `image=` describes the job. Keywords
     override it. A job that fails or is stopped raises nothing: look at `status`. A refused request, or something that

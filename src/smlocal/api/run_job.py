@@ -178,7 +178,7 @@ class Printed(Reporter):
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """The stop has begun."""
         self._stopping = time.monotonic()
-        self._say("Stopping" if grace is None else f"Stopping ({cause}): up to {grace:g} s to save its work")
+        self._say("Stopping" if grace is None else f"Stopping ({cause}): up to {grace:g} s to save work")
 
     def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:  # noqa: ARG002 - `happened` says it
         """The decision after the end of a replica while the job goes on."""

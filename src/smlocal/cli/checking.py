@@ -344,9 +344,9 @@ def not_tested(report: CheckReport, again: str, left: Iterable[Rule] = ()) -> It
         yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
     left = [rule for rule in left if rule.runs_jobs]
     if any(not rule.probes for rule in left):
-        yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+        yield f"not tested, because it needs a job: SIGTERM, a missing model and others. To test them: {again}"
     elif left:
-        yield f"not tested: what only an endpoint shows, such as the answer to /ping; to test it: {again}"
+        yield f"not tested, because it needs an endpoint: the answer to /ping and others. To test them: {again}"
 
 
 def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:

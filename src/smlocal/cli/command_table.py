@@ -62,7 +62,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "recover": "Finish jobs whose supervisor was killed.",
         "config": "Show the configuration file, which gives defaults to flags.",
         "completion": "Print or install shell completion for bash, zsh or fish.",
-        "help": "Show help about a command, a topic, an error or a rule.",
+        "help": "Show help about a command, a topic, an error, a note or a rule.",
     },
 }
 """The first line of each command's own help is here too, so that the list needs no command: a test compares them."""

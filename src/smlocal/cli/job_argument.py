@@ -68,7 +68,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: str | None)
         return None
     found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", value, re.ASCII)
     if found is None:
-        said = f"{value!r} is no time: write a number and s, m, h, d or w, such as 12h or 7d."
+        said = f"{value!r} is not a duration: write a number and s, m, h, d or w, such as 12h or 7d."
         raise click.BadParameter(said, ctx=context, param=option)
     return float(found[1]) * _SECONDS[found[2]]
 

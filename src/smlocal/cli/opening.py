@@ -66,8 +66,8 @@ def _new(
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
     if not kind_of(job.document.data).has_workload:
         raise click.UsageError(
-            "A new container is made for CreateTrainingJob requests only. Other jobs have a shell while they run, and "
-            "afterwards with smlocal run --keep all."
+            "A shell in a new container is for training jobs only. Other jobs have a shell while they run, and after "
+            "smlocal run --keep all."
         )
     asked: Any = {"strict": given["strict"], "reporter": screen, "ready": screen.finish}
     try:

@@ -240,7 +240,7 @@ def job_there(service: "Service", name: str, screen: "Screen", make: Callable[[]
         make=make,
         follow=followed.follow,
         stop=lambda: training_submission.stop(service, name),
-        stopping="SIGTERM, and up to 120 s to save its work",
+        stopping="SIGTERM, and up to 120 s to save work",
         status_member=service.kind.status_member,
         described_by=described,
         runs_on=(

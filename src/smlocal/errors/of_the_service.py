@@ -36,13 +36,13 @@ class ServiceJobRunningError(RequestRefusedError):
 
 
 class KindNotComparedError(RequestRefusedError):
-    """`smlocal compare` was given an endpoint, or a job that is no training job."""
+    """`smlocal compare` was given an endpoint, or a job of another kind than training."""
 
     id = "kind-not-compared"
 
 
 class KindNotReproducedError(RequestRefusedError):
-    """`smlocal reproduce` was given an endpoint, or a job that is no training job."""
+    """`smlocal reproduce` was given an endpoint, or a job of another kind than training."""
 
     id = "kind-not-reproduced"
 

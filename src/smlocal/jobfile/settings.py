@@ -88,7 +88,7 @@ class ChangeSettings(Structure):
 
     ListChanges: bool = setting(
         default=False,
-        description="List the files that containers write outside the platform's folders and /tmp.",
+        description="List the files that containers write outside the platform's folders and /tmp, which are lost.",
         by_clients=True,
     )
 

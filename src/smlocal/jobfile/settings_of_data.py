@@ -28,12 +28,13 @@ class LocationSettings(Structure):
     )
     AllowedPaths: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
         default=None,
-        description="Absolute folders in which the job's local paths must lie; links below them are not followed. "
-        "Default: all.",
+        description="Absolute folders that must contain the job's local paths, including those in manifests; links "
+        "below them are not followed. smlocal serve sets it for jobs of its clients. Default: all.",
     )
     AllowedBuckets: Annotated[list[NotEmpty], Items(minimum=0, maximum=1000)] | None = setting(
         default=None,
-        description="Buckets of S3 that the job may read and write. Default: all.",
+        description="S3 buckets (names, or ARNs of access points) that the job may use with your AWS credentials. "
+        "smlocal serve sets it for jobs of its clients. Default: all.",
     )
 
     @property
@@ -50,7 +51,7 @@ class OutputSettings(Structure):
 
     Output: NotEmpty | None = setting(
         default=None,
-        description="Local folder for output that goes to an s3:// URI.",
+        description="Local folder for artifacts if S3OutputPath is an s3:// location. Default: ./smlocal-output.",
         option=Option(
             keyword="output",
             flags=("--output", "-o"),
@@ -65,7 +66,7 @@ class OutputSettings(Structure):
     )
     Publish: bool = setting(
         default=False,
-        description="Upload artifacts and mirror checkpoints to S3, as the service does.",
+        description="Upload artifacts, checkpoints, TensorBoard logs and tensors to their s3:// locations.",
         option=Option(
             keyword="publish",
             form=Form.SWITCH,
@@ -90,7 +91,7 @@ class CredentialSettings(Structure):
 
     Credentials: Literal["none", "inherit", "role"] = setting(
         default="none",
-        description="AWS credentials for the containers: none, those of this machine, or those of the job's role.",
+        description="AWS credentials for the containers: none, inherit (yours) or role (those of RoleArn).",
         option=Option(
             keyword="credentials", help="AWS credentials for the containers. Default: none.", head=Head.MACHINE
         ),
@@ -119,7 +120,8 @@ class InputSettings(Structure):
     )
     Code: NotEmpty | None = setting(
         default=None,
-        description="Folder for /opt/ml/code, copy-on-write.",
+        description="Folder for /opt/ml/code, copy-on-write, so that AWS's training toolkit does not fetch its code "
+        "from S3.",
         option=Option(
             keyword="code",
             form=Form.PATH,
@@ -133,7 +135,8 @@ class InputSettings(Structure):
     )
     Staging: Literal["overlay", "copy"] | None = setting(
         default=None,
-        description="How channel data gets into the container. Default: the fastest way that works.",
+        description="How channels get into the container: overlay (copy-on-write) or copy. Default: overlay; copy if "
+        "overlays are not possible or the engine is rootless.",
         option=Option(
             keyword="staging",
             help="How channel data gets into the container. Default: the fastest way that works.",

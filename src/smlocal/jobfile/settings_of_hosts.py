@@ -19,14 +19,23 @@ class HostSettings(Structure):
     """The hosts, and the time that they get to end."""
 
     Region: NotEmpty | None = setting(
-        default=None, description="AWS region that the container is told it runs in.", by_clients=True
+        default=None,
+        description="The job's region. Default: that of the environment, of the AWS profile or of the ECR image, else "
+        "us-east-1.",
+        by_clients=True,
     )
     PeerGraceSeconds: _Grace = setting(
         default=10,
-        description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
+        description="Seconds between SIGTERM and SIGKILL for the other hosts when one has failed. Inferred; not "
+        "documented by AWS.",
         by_clients=True,
     )
-    StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.", by_clients=True)
+    StopGraceSeconds: _Grace = setting(
+        default=120,
+        description="Seconds between SIGTERM and SIGKILL when a job is stopped. Endpoints, transform jobs and custom "
+        "jobs have 30.",
+        by_clients=True,
+    )
     MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
         default=32,
         description="Maximum number of hosts of a job. Each one is a container on this machine.",
@@ -96,7 +105,7 @@ class PlacementSettings(Structure):
     )
     Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
         default=SPREAD,
-        description="Which host runs on which engine: spread, or a map with the engine of each host.",
+        description="Which host runs on which engine: spread (round robin), or a map with the engine of each host.",
     )
 
 
@@ -139,12 +148,13 @@ class NetworkSettings(Structure):
     )
     ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
         default="newest",
-        description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021.",
+        description="Keys of resourceconfig.json: newest, without-topology (jobs of 2022 to 2025) or three-keys "
+        "(current_host, hosts, network_interface_name: jobs until 2021).",
         by_clients=True,
     )
     NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
         default="eth0",
-        description="network_interface_name in resourceconfig.json; the interface itself is eth0.",
+        description="network_interface_name in resourceconfig.json, such as eth1; the interface itself is eth0.",
         by_clients=True,
     )
 
@@ -154,7 +164,7 @@ class ArchiveSettings(Structure):
 
     MergeOutput: bool = setting(
         default=False,
-        description="Put the output of all hosts into output.tar.gz.",
+        description="Put the output of all hosts into output.tar.gz, not only that of algo-1.",
         by_clients=True,
     )
 
@@ -170,7 +180,7 @@ class LimitSettings(Structure):
     )
     Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
         default=None,
-        description="Memory of each container, such as 512m.",
+        description="Memory of each container, in bytes or such as 512m.",
         option=Option(keyword="memory", metavar="SIZE", head=Head.MACHINE),
         by_clients=True,
     )
@@ -178,10 +188,10 @@ class LimitSettings(Structure):
         default=None, description="Processors of each container, such as 1.5.", by_clients=True
     )
     ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
-        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's.", by_clients=True)
+        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's, 64m.", by_clients=True)
     )
     Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
-        setting(default=None, description="Ulimits such as {nofile: 65536}. Default: the engine's.")
+        setting(default=None, description="Such as {nofile: 65536} or {nofile: '1024:4096'}. Default: the engine's.")
     )
     Processes: Annotated[int, Whole(minimum=1, maximum=4_194_304)] | None = setting(
         default=None,
@@ -195,7 +205,7 @@ class AcceleratorSettings(Structure):
 
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto",
-        description="GPUs: as the instance type has, all of this machine, none, a number per host, or ids.",
+        description="GPUs: auto (as the instance type), all, none, a number for each host, or a list of ids.",
         option=Option(
             keyword="gpus",
             written=lambda value: read_gpus(value) if isinstance(value, str) else value,
@@ -226,8 +236,9 @@ class DataParallelSettings(Structure):
     DataParallel: Annotated[DataParallelChoice, Checked(trouble=data_parallel_trouble, schema=DATA_PARALLEL_SCHEMA)] = (
         setting(
             default="auto",
-            description="Stand-in for smdistributed.dataparallel: auto (as requested), always, never, strict, or "
-            "a block.",
+            description="Stand-in for smdistributed.dataparallel: auto (if the request asks for the library), always, "
+            "never, strict (with the library's own restrictions), or a block with Mode (plain, balanced) and "
+            "FusionBufferBytes.",
         )
     )
 
@@ -237,7 +248,7 @@ class ImageSettings(Structure):
 
     Pull: Literal["missing", "always", "never"] = setting(
         default="missing",
-        description="When to pull the image.",
+        description="When to pull the image: missing, always or never.",
         option=Option(keyword="pull", help="When to pull the image. Default: missing.", of_run=True, head=Head.RUN),
     )
 
@@ -273,7 +284,8 @@ class DebugSettings(Structure):
 
     DebugPort: Annotated[int, Whole(minimum=0, maximum=65535)] = setting(
         default=0,
-        description="Port of 127.0.0.1 on which the first host waits for a debugger; 0 for none.",
+        description="Port of 127.0.0.1 on which the program of the first host waits for a debugger; the next hosts "
+        "have the next ports. 0: none waits.",
         option=Option(
             keyword="wait_for_debugger",
             form=Form.SWITCH,

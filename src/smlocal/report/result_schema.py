@@ -1,7 +1,7 @@
 """The JSON Schema of a job's result: the output of `run --json`, `run --report` and `describe --json`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from smlocal.terms.statuses import JobPhase, JobStatus
 
@@ -117,10 +117,60 @@ _LOCAL: _Json = {
     "ContainersKept": _SWITCH,
     "Leftovers": _TEXTS,
 }
-"""As docs/result.md lists them."""
+"""The members of the block `Local`."""
+_SAID: Final[Mapping[str, str]] = {
+    "Version": "Version of this block: 1.",
+    "SupervisorPid": "The process that supervises or supervised the job.",
+    "Directory": "The job's folder: logs.",
+    "Request": "Members of the request that have no place in the service's answer (Tags, SessionChainingConfig).",
+    "Hosts": "Per host: Name, Container, Engine (address), ExitCode (null if it did not run or its engine was "
+    "lost), OomKilled, Signalled (smlocal sent it a signal), Killed (SIGTERM was not enough), Gpus (ids, "
+    "null, or all if the number is unknown), Log, Staging (per mounted channel: overlay, reflink, copy, "
+    "or sent to an engine that does not see the folders of this machine), StagingFellBack (why overlays "
+    "were replaced by copies).",
+    "Placement": "With several engines: the address of each host's engine.",
+    "FailedHost": "The host whose exit code is in the FailureReason, or null.",
+    "Attempts": "How often the job was started.",
+    "Interruptions": "How often an interruption started it again.",
+    "Retries": "How often a retry started it again.",
+    "Artifacts": "Directory, Model, ModelBytes, Output, OutputBytes, Kept (the folder of files that could not be "
+    "packed, or null), Notes (files left out, the host whose file was kept).",
+    "Metrics": "Summaries: MetricName, Count, Minimum, Maximum and Course (up to 64 means of equally many values) "
+    "for each metric with values. WithoutValues: names of the others. Notes: slow regexes, missing "
+    "values.",
+    "Usage": "Hosts: per host, over all attempts, Name, InstanceType, Seconds (measured), MemoryPeakMiB, "
+    "MemoryLimitMiB (of Local.Memory), MemoryWithCachePeakMiB, CpuPeak and CpuMean (cores), "
+    "DiskReadBytes, DiskWrittenBytes, DiskHeldBytes (by folder), NetworkReceivedBytes, "
+    "NetworkSentBytes, GpuPeakPercent, GpuMeanPercent, GpuMemoryPeakMiB, Points and Series (the file "
+    "with the curve). Advice: per instance type, InstanceType, Hosts, Verdict, Fits and Sentences. "
+    "Notes: what could not be measured, and why. Null for a job that was not measured, as is each value "
+    "that was not.",
+    "Credentials": "If the containers got credentials: Mode, and Notes with failed renewals.",
+    "Seconds": "Seconds of each phase until the next one. After a crash, training ends with the last container, and "
+    "time without a supervisor after that counts as Uploading.",
+    "Notes": "This job's differences from the service: Id, Text, Warning.",
+    "Image": "Id of the image that ran.",
+    "ServeProgram": "If the image has serve on its PATH: where. The end of a job with a model then proposes smlocal "
+    "deploy.",
+    "AllowCpu": "True if a type with GPUs ran without one.",
+    "DataParallel": "With the stand-in for the data parallel library: the library used, the number of ranks, and the "
+    "counts of balanced buffers.",
+    "Changes": "With Local.ListChanges, for each host: up to 1000 files that its container wrote outside /opt/ml, "
+    "/tmp and mounts.",
+    "FailureFiles": "Of a completed job: the beginning of each host's failure file, which the service ignores.",
+    "Hints": "Likely causes of a failure.",
+    "Explanation": "The cause behind a general reason such as an internal error, or the object of a FastFile channel "
+    "that could not be read.",
+    "DockerCommand": "Of a job that failed during or after training: the command that starts it by hand.",
+    "ContainersKept": "True while the containers and folders kept by --keep exist.",
+    "Leftovers": "Leftovers that could not be removed when the job ended. Those on an engine that did not answer are "
+    "removed later, and stay in this list.",
+}
+"""The meaning of each member of `Local`. The site shows it too."""
 _OF_REPLICAS: _Json = {"ErrorExpected": _TEXT, "Lifecycle": {"type": "object"}}
 """Only jobs of replicas have these."""
 _OF_EVERY_JOB = ("Version", "SupervisorPid", "Directory", "Request")
+_LOCAL_SAID: _Json = {name: {"description": _SAID[name], **schema} for name, schema in _LOCAL.items()}
 
 
 def result_schema(job_file: Mapping[str, Any]) -> _Json:
@@ -133,7 +183,7 @@ def result_schema(job_file: Mapping[str, Any]) -> _Json:
         "title": "smlocal result",
         "description": "A DescribeTrainingJob response, with details known only on this machine under Local.",
         **_object(
-            {**echoed, **_ALWAYS, **_SOMETIMES, "Local": _object(_LOCAL, required=_OF_EVERY_JOB)},
+            {**echoed, **_ALWAYS, **_SOMETIMES, "Local": _object(_LOCAL_SAID, required=_OF_EVERY_JOB)},
             required=(*_ALWAYS, "StoppingCondition", "Local"),
         ),
         "$defs": job_file["$defs"],
@@ -147,7 +197,7 @@ def replica_result_schema(job_file: Mapping[str, Any], answer: Mapping[str, Any]
         "title": "smlocal result",
         "description": f"{answer['description']}, with details known only on this machine under Local.",
         **_object(
-            {**answer["properties"], "Local": _object({**_LOCAL, **_OF_REPLICAS}, required=_OF_EVERY_JOB)},
+            {**answer["properties"], "Local": _object({**_LOCAL_SAID, **_OF_REPLICAS}, required=_OF_EVERY_JOB)},
             required=(*answer["required"], "Local"),
         ),
         "$defs": job_file["$defs"],

@@ -190,7 +190,7 @@ def has_form_of_answer(document: Mapping[str, Any]) -> bool:
 def described_document(document: Mapping[str, Any], *, name: str, job: str | None = None) -> Mapping[str, Any]:
     """The description of one job, or a request. `name` is that of the file; `job`: which one, if there are several.
 
-    Known are the answer of DescribeTrainingJob, an answer of Search, and an event of EventBridge.
+    It reads answers of DescribeTrainingJob and Search, and events of EventBridge.
     """
     found = list(_descriptions(document, name))
     if job is not None:
@@ -239,7 +239,7 @@ def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobErr
     file = "job.json" if name == "stdin" else name
     job = document.get("TrainingJobName") or str(document.get(_ARN) or "").rpartition("/")[2]
     if REPLICAS.describes(document):
-        said = f"is a {replica_kind(document)}, and this is about training jobs of SageMaker"
+        said = f"is a {replica_kind(document)}; this command takes training jobs of SageMaker"
         remedy = [f"Run it:  smlocal run {file}"]
         if is_replica_answer(document):
             remedy = [

@@ -99,7 +99,7 @@ def answer_document(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _in_use(kind: Kind, name: str, detail: str) -> NameInUseError:
     return NameInUseError(
-        f"A {kind.spoken} with the name '{name}' already exists on the service (ResourceInUse).",
+        f"{kind.with_article.capitalize()} with the name '{name}' already exists on the service (ResourceInUse).",
         details=(detail,),
         remedy=("Give this one another name with --name; nothing was uploaded or started.",),
     )

@@ -26,7 +26,7 @@ class Host:
     neuron: int = 0
     """Neuron devices that a machine of its type has."""
     vcpus: int = 0
-    """Processors of a machine of its type; 0 of this machine, which is no type."""
+    """Processors of a machine of its type; 0 of this machine, which is not a type."""
     memory_mib: int = 0
     """Its memory; 0 of this machine."""
 

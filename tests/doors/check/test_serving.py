@@ -106,7 +106,7 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
         ({"PING": "flaps"}, "ping-unhealthy", "/ping answered 500, while the endpoint was in service"),
         ({"BIND": "127.0.0.1"}, "localhost-only", "port 8080 is bound to the loopback address of the container only"),
         ({"PING": "never"}, "no-listener", "nothing listens on port 8080 within {startup} s"),
-        ({"ANSWER": "close"}, "rubbish-accepted", "gave no whole answer to 19 bytes (application/json)"),
+        ({"ANSWER": "close"}, "rubbish-accepted", "did not answer 19 bytes (application/json) completely"),
     ],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
 )

@@ -46,7 +46,7 @@ def test_channels_of_a_job_without_channels_may_be_similar() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("n_estimator", ["hyperparameter n_estimator is added; did you mean n_estimators, which file has?"]),
+        ("n_estimator", ["hyperparameter n_estimator is new. Did you mean n_estimators, which is in file?"]),
         ("n_estimators", []),
         ("layer_2", []),
         ("depth", []),

@@ -35,7 +35,7 @@ def test_it_gets_a_name_from_its_file_and_from_a_flag() -> None:
 def test_flags_about_a_training_job_are_refused() -> None:
     with pytest.raises(UsageRefusedError) as raised:
         read_any(document(), {"hyperparameters": {"a": "b"}}, path=None, fill_in=False, strict=False)
-    assert "Write it into the tuning job" in raised.value.remedy[0]
+    assert "Set it in the file of the tuning job" in raised.value.remedy[0]
 
 
 def test_a_tuning_job_is_refused_where_a_training_job_is_wanted() -> None:

@@ -60,7 +60,7 @@ WITHOUT_AN_ENGINE = {
     "smlocal completion --install": 0,
     "smlocal help exit-codes": 0,
     "smlocal help source-missing": 0,
-    "smlocal help train-missing": 0,
+    "smlocal help instance-size": 0,
     "smlocal rm --status Failed --older-than 7d": 0,
     "smlocal rm --stop 'test-*'": 0,
     "smlocal rm my-job": 0,

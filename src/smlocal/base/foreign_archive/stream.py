@@ -39,7 +39,7 @@ class ByteStream:
         return b"".join(self.take(size))
 
     def exactly(self, size: int) -> bytes:
-        """So many bytes and no fewer."""
+        """Exactly this number of bytes."""
         taken = self.read(size)
         if len(taken) < size:
             raise CutShortError

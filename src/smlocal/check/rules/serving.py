@@ -191,7 +191,7 @@ def _rubbish_accepted(subject: Subject) -> Iterator[Finding]:
         if each.status == 200:  # noqa: PLR2004 - HTTP
             yield Finding(message=f"/invocations answered {each.asked} with 200", job=seen.endpoint)
         elif each.status == 0 and not seen.end_in_service:
-            message = f"/invocations gave no whole answer to {each.asked}: {each.text}"
+            message = f"/invocations did not answer {each.asked} completely: {each.text}"
             yield Finding(message=message, job=seen.endpoint, severity=Severity.ERROR, details=seen.details)
 
 
@@ -393,7 +393,7 @@ def _trained_model_fails(subject: Subject) -> Iterator[Finding]:
             raise CannotLookError(
                 f"the server refuses {seen.answer.asked}: {seen.answer.status}", test="give a request with --body"
             )
-        answered = f"answered {seen.answer.status}" if seen.answer.status else "gave no whole answer"
+        answered = f"answered {seen.answer.status}" if seen.answer.status else "did not answer completely"
         said = f": {seen.answer.text}" if seen.answer.text else ""
         yield Finding(
             message=f"asked {seen.answer.asked} of its own model, the image {answered}{said}",

@@ -105,6 +105,6 @@ def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Do
 
 
 def _at_most(most: int, stated: Mapping[str, Any], name: str) -> Any:
-    """What is stated, or the limit if that is less. What is no number is refused where the model is read."""
+    """What is stated, or the limit if that is less. What is not a number is refused where the model is read."""
     found = stated.get(name, most)
     return min(most, found) if isinstance(found, int) else found

@@ -119,7 +119,7 @@ def _base(engine: "Engine", asked: str | None) -> tuple[str, bool]:
             details=[f"{name} cannot be pulled: {error.sentence}", *error.details],
             remedy=[
                 "Name an image of this machine that has sh and awk: smlocal demo --base IMAGE",
-                "Without any image and without a network there is nothing to run. docker load brings one from a file.",
+                "The demo needs an image or a network. docker load reads an image from a file.",
             ],
         ) from error
     return name, True

@@ -34,7 +34,7 @@ _COLUMN = 12
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts.
 
-    For a job of AI Platform Training or a custom job, --json prints the Job or CustomJob (docs/ai-platform.md).
+    For a job of AI Platform Training or a custom job, --json prints the Job or CustomJob (smlocal help ai-platform).
     """
     job = job_named(name)
     if as_json or service:

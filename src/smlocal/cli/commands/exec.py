@@ -104,7 +104,7 @@ def job_lines(names: Sequence[str]) -> Iterator[str]:
 
 def _lines(view: "JobView") -> Iterator[str]:
     if not view.status.terminal:
-        yield f"  {view.name}   {view.state}: it goes on"
+        yield f"  {view.name}   {view.state}: it keeps running"
         return
     from smlocal.cli.views.summary import COLOURS
 
@@ -139,7 +139,7 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
 def local_mode_text(found: "Sequence[LocalModeLine]") -> Iterator[str]:
     """The lines to change."""
     yield (
-        "no training job has come from this program, and it asks for the local mode of the SageMaker SDK, which starts "
+        "no training job has come from this program, which uses the local mode of the SageMaker SDK. That mode starts "
         "containers itself and does not call smlocal. Change:"
     )
     for each in found[:_MOST]:
@@ -148,7 +148,7 @@ def local_mode_text(found: "Sequence[LocalModeLine]") -> Iterator[str]:
         yield from _row("to this", each.instead or "(leave it out)")
     if len(found) > _MOST:
         yield from _row("", f"and {len(found) - _MOST} more")
-    yield from _row("more", "docs/local-mode.md")
+    yield from _row("more", "smlocal help local-mode")
 
 
 def _row(head: str, text: str) -> Iterator[str]:

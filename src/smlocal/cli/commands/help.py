@@ -1,4 +1,4 @@
-"""`smlocal help`: help about a command, a topic, an error or a rule."""
+"""`smlocal help`: help about a command, a topic, an error, a note or a rule."""
 
 import os
 import re
@@ -10,9 +10,10 @@ import click
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
+from smlocal.cli.help_topics import TOPICS
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import row, width_of
-from smlocal.cli.terminal.links import section, with_page_links
+from smlocal.cli.terminal.links import page_address, section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
 from smlocal.terms.validation.violation import closest
@@ -22,84 +23,26 @@ if TYPE_CHECKING:
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
-_PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "errors.md")
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
+_ERRORS = os.path.join(_FOLDER, "errors.md")
 """Its rows are what is said about an error, as Markdown with the links of a page in docs."""
+_NOTES = os.path.join(_FOLDER, "notes.md")
+"""The same about the notes of jobs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
+_NOTE_ROW = re.compile(r"\| `([a-z0-9-]+)` \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 _COLUMN = 12
-TOPICS = {
-    "exit-codes": """\
-Exit codes
-
-  0    the job is Completed; the command succeeded
-  1    the job Failed; a check found something; two jobs differ; a job is not
-       reproduced; an unexpected error
-  2    the request, the configuration file or the command line is refused:
-       no job was made
-  3    this machine is not ready, or its engine stopped answering:
-       smlocal doctor
-  4    the job was Stopped, by smlocal stop or because it reached its time limit
-  124  smlocal wait --timeout: the jobs have not ended yet
-  130  stopped by Ctrl-C (SIGINT)
-  143  stopped by SIGTERM or SIGHUP
-
-The exit code of the container is in smlocal describe NAME --json (Local.Hosts),
-not in these.
-""",
-    "job-names": """\
-Names of jobs
-
-Wherever a command takes NAME, write
-  the name of a job,
-  its beginning, if no other job's name begins with it, or
-  @last for the newest job.
-
-smlocal rm also takes shell patterns in quotes, such as 'test-*'. A new job gets
-its name from --name, from TrainingJobName, or from the job file and the time.
-smlocal jobs lists all names.
-""",
-    "configuration": """\
-Configuration file
-
-smlocal.toml, or [tool.smlocal] in pyproject.toml, in the current folder or the
-nearest folder above it. Keys are the long names of flags, at the top for all
-commands or in a table for one:
-
-  output = "./artifacts"
-  [run]
-  pull = "never"
-
-Relative paths are relative to the file. A flag on the command line counts
-first, then the job file, then this file. smlocal config show prints the values.
-SMLOCAL_CONFIG names another file; if it is empty, none is read.
-""",
-    "environment": """\
-Environment variables
-
-  SMLOCAL_HOME            folder where jobs are stored
-  SMLOCAL_CONFIG          the configuration file; if empty, none is read
-  SMLOCAL_ENGINE_TIMEOUT  seconds until a lost engine ends a job, about (60)
-  DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, DOCKER_TLS_VERIFY,
-  DOCKER_CERT_PATH        the engine
-  AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
-  AWS_CONFIG_FILE         the region of the job
-  SMLOCAL_PROGRESS        --progress of run and rerun
-  SMLOCAL_PAGER, PAGER    what shows long output on a terminal (less); if
-                          empty, nothing does
-  NO_COLOR, TERM=dumb     no colour
-  FORCE_COLOR             colour elsewhere than on a terminal too
-  SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
-                          NO_COLOR, TERM=dumb or CI
-""",
-}
-"""The texts of `smlocal help TOPIC`."""
+_LOCAL = "local"
+"""The topic about the block `Local` of a job file."""
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
 
     return [
-        each for each in (*TOPICS, *COMMANDS, *error_pages(), *_rules(), *rule_modules()) if each.startswith(incomplete)
+        each
+        for each in (*TOPICS, _LOCAL, *COMMANDS, *error_pages(), *note_pages(), *_rules(), *rule_modules())
+        if each.startswith(incomplete)
     ]
 
 
@@ -108,31 +51,35 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     examples=(
         ("smlocal help exit-codes", "Show a topic."),
         ("smlocal help source-missing", "Show an error."),
-        ("smlocal help train-missing", "Show a rule of check."),
+        ("smlocal help instance-size", "Show a note of a job."),
     ),
 )
 @click.argument("topic", required=False, shell_complete=_completed)
 @pages
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
-    """Show help about a command, a topic, an error or a rule.
+    """Show help about a command, a topic, an error, a note or a rule.
 
-    TOPIC is a command, exit-codes, job-names, configuration, environment, the id of an error, such as source-missing,
-    a rule of smlocal check, such as train-missing, or a debugger rule, such as LossNotDecreasing.
+    TOPIC is a command, a topic that `smlocal help` lists, the id of an error, such as source-missing, or of a note,
+    such as instance-size, a rule of smlocal check, such as train-missing, or a debugger rule, such as
+    LossNotDecreasing.
     """
     above = ctx.parent or ctx
     topic = topic if topic is None else command_named(topic)
     if topic is None:
         click.echo(above.get_help())
-        click.echo(
-            f"\nTopics: {', '.join(TOPICS)},\nthe ids of errors, the rules of smlocal check and debugger rules. "
-            "Show one with: smlocal help TOPIC"
-        )
+        topics = ", ".join((*TOPICS, _LOCAL))
+        listed = f"Topics: {topics}; the ids of errors and notes, the rules of smlocal check, debugger rules."
+        click.echo("\n" + "\n".join(row("", f"{listed} Show one with: smlocal help TOPIC", width=width_of(sys.stdout))))
     elif topic in TOPICS:
         _show(TOPICS[topic].rstrip("\n"))
+    elif topic == _LOCAL:
+        _show("\n".join(_local_lines(sys.stdout)))
     elif topic in COMMANDS:
         about = load_command(topic)
         click.echo(about.get_help(click.Context(about, info_name=topic, parent=above)))
+        if topic in (notes := note_pages()):
+            _show("\n" + "\n".join(notes[topic].lines(sys.stdout)))
     else:
         _show_page(ctx, topic)
 
@@ -142,19 +89,20 @@ def _show(text: str) -> None:
 
 
 def _show_page(ctx: click.Context, topic: str) -> None:
-    pages, rules, debugger_rules = error_pages(), _rules(), rule_modules()
+    pages, notes, rules, debugger_rules = error_pages(), note_pages(), _rules(), rule_modules()
     found = [
         *([pages[topic].lines(sys.stdout)] if topic in pages else ()),
+        *([notes[topic].lines(sys.stdout)] if topic in notes else ()),
         *([_rule_lines(rules[topic], sys.stdout)] if topic in rules else ()),
         *([_debugger_rule_lines(topic, sys.stdout)] if topic in debugger_rules else ()),
     ]
     if found:
         _show("\n\n".join("\n".join(lines) for lines in found))
     else:
-        near = closest(topic, [*TOPICS, *COMMANDS, *pages, *rules, *debugger_rules], likeness=_LIKENESS)
+        near = closest(topic, [*TOPICS, _LOCAL, *COMMANDS, *pages, *notes, *rules, *debugger_rules], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
-        known = f"The topics are {', '.join(TOPICS)}."
-        raise click.UsageError(f"No topic, command, error or rule '{topic}'.{meant} {known}", ctx)
+        known = f"The topics are {', '.join((*TOPICS, _LOCAL))}."
+        raise click.UsageError(f"No topic, command, error, note or rule '{topic}'.{meant} {known}", ctx)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,6 +123,27 @@ class ErrorPage:
         yield _more("errors", self.id)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotePage:
+    """What is known of one note: a difference from the service, or a warning."""
+
+    id: str
+    when: str
+    meaning: str
+
+    def lines(self, stream: TextIO) -> Iterator[str]:
+        """The page, at the width of the terminal that the stream writes to."""
+        warning = self.meaning.startswith(_WARNING)
+        yield f"{self.id}   {'warning' if warning else 'note'} of a job"
+        yield ""
+        yield from _page_rows((("When", self.when), ("It means", self.meaning.removeprefix(_WARNING))), stream)
+        yield _more("fidelity", "notes-that-a-job-gets")
+
+
+_WARNING = "Warning. "
+"""So the meaning of a note begins that is a warning."""
+
+
 def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
     for head, text in rows:
         yield from row(f"{head:<{_COLUMN}}", text, width=width_of(stream))
@@ -188,7 +157,7 @@ def _rules() -> dict[str, "Rule"]:
 
 
 def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
-    """What docs/checks.md says about a rule, without its example."""
+    """What the page of the site says about a rule, without its example."""
     profiles = " or ".join(each.option for each in sorted(rule.profiles))
     yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
     yield ""
@@ -197,15 +166,34 @@ def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
     yield _more("checks", rule.id)
 
 
+def _local_lines(stream: TextIO) -> Iterator[str]:
+    """Every setting of this machine, with its flag."""
+    from smlocal.jobfile.option import LocalMember
+    from smlocal.jobfile.settings import LocalSettings
+    from smlocal.terms.model.structure import members
+
+    yield "Local: settings of this machine, a block of every job file"
+    yield ""
+    found = {name: each for name, each in members(LocalSettings).items() if isinstance(each, LocalMember)}
+    column = max(map(len, found)) + 2
+    for name, each in found.items():
+        default = getattr(LocalSettings(), name)
+        usual = f" Default: {default}." if isinstance(default, str | int) and default else ""
+        flag = f" Flag: {each.option.flag}" if each.option is not None else ""
+        yield from row(f"{name:<{column}}", f"{each.description}{usual}{flag}", width=width_of(stream))
+    yield ""
+    yield _more("job-file", "local-settings-of-this-machine")
+
+
 def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
-    """What docs/debugger-rules.md says about a rule, without its parameters."""
+    """What the page of the site says about a debugger rule, without its parameters."""
     yield f"{name}   debugger rule"
     yield ""
     for paragraph in rule_text(name).split("\n\n"):
         items = re.sub(r"\n(?!- )\s*", " ", paragraph)
         yield from (each for line in items.split("\n") for each in row("", _plain(line), width=width_of(stream)))
         yield ""
-    yield "Parameters: docs/debugger-rules.md"
+    yield f"Parameters: {section('debugger-rules', name.lower())}"
 
 
 def _more(page: str, anchor: str) -> str:
@@ -215,9 +203,7 @@ def _more(page: str, anchor: str) -> str:
 
 def error_rows() -> list[ErrorPage]:
     """All of them, as Markdown."""
-    with open(_PAGE, encoding="utf-8") as file:
-        found = [_ROW.fullmatch(line.rstrip("\n")) for line in file]
-    rows = [each.groups() for each in found if each is not None]
+    rows = _rows_of(_ERRORS, _ROW)
     return [
         ErrorPage(id=name, exit_code=code, says=says, cause=cause, remedy=remedy)
         for name, code, says, cause, remedy in rows
@@ -238,12 +224,30 @@ def error_pages() -> dict[str, ErrorPage]:
     }
 
 
+def note_rows() -> list[NotePage]:
+    """All of them, as Markdown."""
+    return [NotePage(id=name, when=when, meaning=meaning) for name, when, meaning in _rows_of(_NOTES, _NOTE_ROW)]
+
+
+def note_pages() -> dict[str, NotePage]:
+    """All of them, by id, without Markdown."""
+    return {row.id: NotePage(id=row.id, when=_plain(row.when), meaning=_plain(row.meaning)) for row in note_rows()}
+
+
+def _rows_of(path: str, pattern: re.Pattern[str]) -> list[tuple[str, ...]]:
+    with open(path, encoding="utf-8") as file:
+        found = [pattern.fullmatch(line.rstrip("\n")) for line in file]
+    return [each.groups() for each in found if each is not None]
+
+
 def _plain(text: str) -> str:
-    """Without Markdown. A page that is linked to is named."""
+    """Without Markdown. The address of a page that is linked to is shown."""
     text = _LINK.sub(lambda found: _linked(found[1], found[2]), text)
     return re.sub(r"(?<![\w`*])\*([^*`]+)\*(?!\w)", r"<\1>", text).replace("`", "")
 
 
 def _linked(text: str, target: str) -> str:
-    page = f"docs/{target.partition('#')[0]}"
-    return page if f"docs/{text}" == page else f"{text} ({page})"
+    page, _, anchor = target.partition("#")
+    name = page.removesuffix(".md")
+    address = section(name, anchor) if anchor else page_address(name)
+    return address if text == page else f"{text} ({address})"

@@ -48,11 +48,17 @@ _TOO_MUCH = "the answer has {:,} bytes; the service's model of InvokeEndpoint al
 )
 @click.option("--content-type", metavar="TYPE", help="The MIME type of what is sent.")
 @click.option("--accept", metavar="TYPE", help="The MIME type that is wanted.")
-@click.option("--custom-attributes", metavar="TEXT", help="Passed on as X-Amzn-SageMaker-Custom-Attributes.")
-@click.option("--target-model", metavar="NAME", help="Passed on as X-Amzn-SageMaker-Target-Model.")
+@click.option(
+    "--custom-attributes", metavar="TEXT", help="Sent to the container as X-Amzn-SageMaker-Custom-Attributes."
+)
+@click.option(
+    "--target-model",
+    metavar="NAME",
+    help="Sent as X-Amzn-SageMaker-Target-Model. Multi-model endpoints themselves are refused.",
+)
 @click.option("--target-variant", metavar="NAME", help="The production variant that answers.")
 @click.option("--target-container", metavar="NAME", help="The container that answers, with direct invocation.")
-@click.option("--inference-id", metavar="ID", help="Passed on as X-Amzn-SageMaker-Inference-Id.")
+@click.option("--inference-id", metavar="ID", help="Sent to the container as X-Amzn-SageMaker-Inference-Id.")
 def command(*, name: str, body: str | None, body_file: str | None, **given: str | None) -> None:
     """Invoke an endpoint and print its answer.
 

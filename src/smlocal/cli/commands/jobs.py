@@ -79,7 +79,7 @@ def command(
     """List the jobs that were run here, newest first. The jobs of a search stand below it.
 
     The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
-    jobs in `customJobs` (docs/ai-platform.md).
+    jobs in `customJobs` (smlocal help ai-platform).
     """
     from smlocal.api.job_list import job_documents, list_jobs
 

@@ -112,8 +112,8 @@ def command(*, ci: str | None, **given: Any) -> int:
     """Run a job and wait until it ends.
 
     JOB is the request of a training, processing, tuning or transform job, or a job of AI Platform Training or a custom
-    job (docs/ai-platform.md), in YAML or JSON; "-" reads it from standard input. Default: the only one of job.yaml,
-    job.yml and job.json in this folder. Options override it. With --image, no file is needed.
+    job (smlocal help ai-platform), in YAML or JSON; "-" reads it from standard input. Default: the only one of
+    job.yaml, job.yml and job.json in this folder. Options override it. With --image, no file is needed.
     """
     if given["build"] is None or files_here():
         given = with_job_file(given)

@@ -15,6 +15,11 @@ DOCUMENTATION: Final = "https://smlocal.github.io/smlocal/latest/"
 """The pages of the newest release: ids of errors and of rules stay. Tests compare it with pyproject.toml."""
 
 
+def page_address(page: str) -> str:
+    """The address of a page, such as `engines`."""
+    return f"{DOCUMENTATION}{page}/"
+
+
 def section(page: str, anchor: str) -> str:
     """The address of a section of a page, such as that of an error on the page `errors`."""
     return f"{DOCUMENTATION}{page}/#{anchor}"
@@ -22,7 +27,7 @@ def section(page: str, anchor: str) -> str:
 
 VARIABLE = "SMLOCAL_HYPERLINKS"
 """The setting: `auto`, `always` (on any terminal but a dumb one) or `never`."""
-_PAGE = regex(r"(?<![\w/.-])docs/([a-z-]+)\.md")
+_PAGE = regex(rf"{re.escape(DOCUMENTATION)}[\w#/-]*")
 _ERROR = regex(r"(?<=More: )smlocal help ([a-z0-9-]+)")
 _TERMS = ("xterm-kitty", "foot", "alacritty", "xterm-ghostty", "wezterm", "contour")
 _PROGRAMS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "WarpTerminal"})
@@ -79,10 +84,10 @@ def with_file_links(text: str, paths: Iterable[str], stream: TextIO) -> str:
 
 
 def with_page_links(text: str, stream: TextIO) -> str:
-    """Text in which `docs/NAME.md`, and the command that explains an error, are links to the documentation."""
+    """Text in which the command that explains an error, and addresses of the documentation, are links to it."""
     if not has_links(stream):
         return text
-    text = _PAGE.sub(lambda found: link(found[0], f"{DOCUMENTATION}{found[1]}/"), text)
+    text = _PAGE.sub(lambda found: link(found[0], found[0]), text)
     return _ERROR.sub(lambda found: link(found[0], section("errors", found[1])), text)
 
 

@@ -306,7 +306,7 @@ class Countdown:
         if not columns:
             return f"◌ Stopping    {left} left"
         for text in (
-            f"◌ Stopping       {self._why}, up to {self._grace:g} s to save its work (Ctrl-C again to kill now)",
+            f"◌ Stopping       {self._why}, up to {self._grace:g} s to save work (Ctrl-C again to kill now)",
             f"◌ Stopping       {self._why} (Ctrl-C again to kill now)",
             f"◌ Stopping       {self._why}",
             "◌ Stopping",

@@ -217,7 +217,7 @@ class Screen(Reporter):
             return
         why = "SIGTERM sent" if self._start is None else self._start.causes[cause]
         if not self._messages.live:
-            self._messages.print(f"◌ Stopping       {why}, up to {grace:g} s to save its work")
+            self._messages.print(f"◌ Stopping       {why}, up to {grace:g} s to save work")
         self._countdown = Countdown(why=why, grace=grace)
         self._running = RunningLine(self._messages, self._countdown)
         self._running.show()

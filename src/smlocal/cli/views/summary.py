@@ -96,8 +96,8 @@ def _lines(view: JobView, *, output_visible: bool, said: Collection[str], by_han
     if local.get("ContainersKept"):
         yield item("kept", f"the containers and their folders, until smlocal rm {view.name}")
     if local["Notes"]:
-        ways = "1 known way" if len(local["Notes"]) == 1 else f"{len(local['Notes'])} known ways"
-        yield item("differs", f"from the service in {ways}, which smlocal describe shows")
+        count = len(local["Notes"])
+        yield item("differs", f"{count} known difference{'s' * (count != 1)}: smlocal describe {view.name}")
     if by_hand and local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield item("next", " · ".join(f"smlocal {each}" for each in _next(view)))

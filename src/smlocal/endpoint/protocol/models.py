@@ -181,7 +181,7 @@ def _seconds(value: Any, place: str) -> float:
 
 
 def seconds_of(text: str) -> float:
-    """Seconds since the epoch; `ValueError` if the text is no time. Without a zone it is UTC, as clients write it."""
+    """Seconds since the epoch; `ValueError` if the text is not one. Without a zone it is UTC, as clients write it."""
     moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 

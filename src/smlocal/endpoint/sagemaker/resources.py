@@ -1,4 +1,4 @@
-"""Resources that are no jobs, in calls: how they are made, found and not found, in the service's words."""
+"""Resources that are not jobs, in calls: how they are made, found and not found, in the service's words."""
 
 import time
 from collections.abc import Mapping

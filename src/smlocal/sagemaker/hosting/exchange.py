@@ -43,7 +43,7 @@ class Asker(Protocol):
         """All of the answer was written. `last`: only the end of the connection says so."""
 
     def failed(self, error: AnswerError) -> None:
-        """There is this answer instead; nothing was written."""
+        """Give this answer instead; nothing was written before."""
 
     def broken(self) -> None:
         """The answer was cut short."""

@@ -183,7 +183,7 @@ def _check_folders(data: Models, engine: EngineFacts, placed: PlacedEngine, imag
     if not seen:
         raise EndpointUnreachableError(
             f"the engine at {engine.address} does not see the folders of this machine, and cannot mount the model",
-            remedy=["Use an engine that sees them: docs/engines.md."],
+            remedy=["Use an engine that sees them: smlocal help engines."],
         )
 
 
@@ -302,7 +302,7 @@ def notes_of_model(
 
 
 def workload_of(model: ModelFile) -> Workload:
-    """What the hosts of all variants need. Their models are no channels: each container has its own."""
+    """What the hosts of all variants need. Their models are not channels: each container has its own."""
     first = model.containers[0]
     return Workload(
         document=model.document,

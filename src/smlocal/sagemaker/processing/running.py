@@ -30,7 +30,7 @@ class ProcessingRunning(Running):
     usage = staticmethod(planned_usage)
 
     def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
-        """It ends as a training job does. What its program wrote is no part of the reason (seen)."""
+        """It ends as a training job does. What its program wrote is not part of the reason (seen)."""
         if outcome.failure is not None:
             return super().ending(outcome, failure_file)
         return training.RUNNING.ending(outcome, b"")

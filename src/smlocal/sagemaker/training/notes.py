@@ -1,6 +1,6 @@
 """Notes: where this job differs from the service, and possible problems there.
 
-`docs/fidelity.md` has one row for each id.
+`cli/notes.md` has one row for each id.
 """
 
 from collections.abc import Mapping

@@ -493,7 +493,7 @@ _FOLDER = "docker-run"
 
 
 def docker_command(plan: JobPlan) -> str:
-    """One command for a shell: `docker run`, or else what prints a script. Needs the job's folder."""
+    """One command for a shell: `docker run`, or the command that prints a script. Needs the job's folder."""
     folder = f"{plan.job_directory}/{_FOLDER}"
     line = None if ":" in folder else docker_line(plan, folder)
     if line is not None:

@@ -8,7 +8,7 @@ from smlocal.base.regex import regex
 
 
 class JsonPathError(Exception):
-    """The text is no such expression, or it selects nothing from a value."""
+    """The text is not such an expression, or it selects nothing from a value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +101,7 @@ def _parts(step: PathStep, value: Any) -> Iterator[Iterable[Any]]:
         yield [_named(step.names, value)]
     elif step.places:
         if not isinstance(value, list):
-            raise JsonPathError("it is no array")
+            raise JsonPathError("it is not an array")
         for place in step.places:
             yield _placed(place, value)
     elif isinstance(value, dict | list):

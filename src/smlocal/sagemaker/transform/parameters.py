@@ -57,8 +57,8 @@ def parameters_of(
 ) -> Parameters:
     """Those of the request, else those that the container has said, else the service's.
 
-    What a container says in another type does not count. `said`: None if its answer is no object. `ParametersError` if
-    they are above a limit.
+    What a container says in another type does not count. `said`: None if its answer is not an object. `ParametersError`
+    if they are above a limit.
     """
     remarks = [facts.NO_OBJECT] if said is None else []
     said = said or {}

@@ -22,7 +22,7 @@ from smlocal.terms.model.structure import Structure
 from smlocal.terms.validation.violation import Path, Violation
 
 _OUTPUT: Final = "Output"
-_FORMS: Final = ", ".join(FORMS)
+_FORMS: Final = f"{', '.join([*FORMS][:-1])} or {[*FORMS][-1]}"
 _CONTROL: Final = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation")
 """What an endpoint and a transform job have in common."""

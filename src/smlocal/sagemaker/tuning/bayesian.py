@@ -85,7 +85,7 @@ def _distribution(optuna: Any, given: Range) -> Any:
 
 
 def _value(given: Range, text: str) -> str | int | float:
-    """The library's value of a text."""
+    """The value that the library takes for a hyperparameter, from its text."""
     if given.kind == "Categorical":
         return text
     if given.kind == "Integer":

@@ -32,7 +32,7 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of
 
 _NOTE_OF_STRATEGY: Final = {
     "Grid": "every combination runs once, as on the service; their order is smlocal's",
-    "Random": "points are random as on the service, with the same scalings; the numbers are smlocal's own",
+    "Random": "points are drawn at random with the scalings of the service, but the numbers differ",
     "Hyperband": "Hyperband is the published algorithm, with asynchronous promotion; the service's variant is not "
     "published",
     "Bayesian": "points are chosen by Optuna (TPE); the service's Bayesian search is not published and chooses others",
@@ -173,7 +173,7 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
     if any(each.scaling == "Auto" and each.kind != "Categorical" for part in plan.definitions for each in part.ranges):
         yield (
             "tuning-scaling",
-            "Auto is logarithmic for wide positive ranges, else linear; the service's choice differs",
+            "ScalingType Auto is logarithmic for wide positive ranges, else linear; the service may differ",
         )
     if plan.early:
         yield (

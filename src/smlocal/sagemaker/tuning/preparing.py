@@ -80,7 +80,7 @@ class TuningPreparing(Preparing[RecordedPlan]):
         yield "Strategy", search.strategy
         yield "Objective", ", ".join(dict.fromkeys(objectives))
         yield "Jobs", f"{search.most:,}, {min(search.parallel, search.most):,} at once"
-        yield "Points", "not countable" if size is None else f"{size:,}"
+        yield "Points", "any number" if size is None else f"{size:,}"
         hours = ", ".join(
             f"{hours:,g} h of {kind}" for kind, hours in instance_hours(file.definitions, search.most).items()
         )

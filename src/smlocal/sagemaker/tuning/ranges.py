@@ -155,7 +155,7 @@ def grid(ranges: Sequence[Range]) -> Iterator[Point]:
 def random_points(ranges: Sequence[Range], seed: int, *, taken: Sequence[Point] = ()) -> Iterator[Point]:
     """Points in an order that only the seed decides. None comes twice, and none of those taken."""
     chance = Random(seed)  # noqa: S311 - no secret
-    # Those of parents may be outside of these ranges; they are no points of this space.
+    # Those of parents may be outside of these ranges; they are not points of this space.
     seen = {_key(point) for point in taken if all(each.holds(point[each.name]) for each in ranges)}
     count, repeats = combinations(ranges), 0
     while repeats < _MOST_REPEATS:

@@ -115,7 +115,7 @@ class TuningShowing(Showing[RecordedPlan]):
             ended=f"The request was rejected because the tuning job is in status {record.status}.",
             stopping="stopping",
             longest_grace=120,
-            no_metrics="has no metrics of its own: its training jobs have",
+            no_metrics="has no metrics of its own; its training jobs have them",
             no_tensors="saves no tensors: its training jobs may",
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
             no_log="has no log of its own: its training jobs have",

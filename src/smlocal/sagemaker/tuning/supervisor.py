@@ -44,7 +44,7 @@ from smlocal.terms.statuses import FAILED, INTERNAL_ERROR, Ending, JobPhase, Pha
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""
 _ABANDONED_SECONDS: Final = 60.0
-"""So long may training jobs take to end that are killed with the search."""
+"""The time that training jobs have to end when they are killed with the search."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for training jobs without a supervisor."""
 
@@ -337,7 +337,7 @@ class TuningSupervisor(Supervisor):
         search = self.search
         running = len(search.running)
         best = "" if search.best is None else f", best {search.best.value:.6g}"
-        return f"{len(search.trials) - running:,} of {search.plan.most:,} ended, {running:,} run{best}"
+        return f"{len(search.trials) - running:,} of {search.plan.most:,} ended, {running:,} running{best}"
 
     def _said(self) -> str:
         best = self.search.best

@@ -184,7 +184,7 @@ class TuningReading(SharedReading):
     def instead(self, data: Mapping[str, Any], refused: Sequence[tuple[Option, str]]) -> list[str]:
         """Options are about one training job."""
         del data, refused
-        return ["Write it into the tuning job, which says it for all of its training jobs."]
+        return ["Set it in the file of the tuning job, for all of its training jobs."]
 
 
 READING: Final = TuningReading()

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,8 +8,9 @@ from smlocal import errors
 from smlocal.check.interface import Rule
 from smlocal.check.registry import all_rules
 from smlocal.cli.command_table import COMMANDS, SYNONYMS
-from smlocal.cli.commands.help import TOPICS, error_pages
+from smlocal.cli.commands.help import error_pages, note_pages
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.help_topics import TOPICS
 from smlocal.cli.main import run_command_line
 from smlocal.cli.terminal.links import DOCUMENTATION
 from smlocal.debugger.rule_texts import rule_modules, rule_text
@@ -66,14 +68,36 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow(0.5)
 @pytest.mark.parametrize("about", all_rules(), ids=lambda rule: rule.id)
 def test_the_page_of_every_rule_of_check(about: Rule, capsys: pytest.CaptureFixture[str]) -> None:
-    # An error of a run has the same id as one of the rules.
-    text = shown(capsys, "help", about.id).split("\n\n", maxsplit=2 * (about.id == "image-architecture"))[-1]
+    # An error of a run, and notes of jobs, have the same id as one of the rules.
+    before = (about.id in error_pages()) + (about.id in note_pages())
+    text = shown(capsys, "help", about.id).split("\n\n", maxsplit=2 * before)[-1]
     head, _, *rows = text.splitlines()
     assert head.startswith(f"{about.id}   {about.severity} of smlocal check")
     assert all(profile.option in head for profile in about.profiles)
     assert [line[:12].strip() for line in rows] == ["It finds", "Why", "What to do", "More"]
     assert about.title.replace("`", "") in rows[0]
     assert "](" not in text
+
+
+def test_the_page_of_every_note(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(note_pages()) > 90
+    for name, about in note_pages().items():
+        text = shown(capsys, "help", name)
+        kind = "warning" if about.meaning.startswith("Warning.") else "note"
+        page = text[text.index(f"{name}   {kind} of a job\n\n") :]
+        assert re.match(r"[^\n]+\n\nWhen        [^ ].+\nIt means    [^ ].+\nMore        http", page, flags=re.DOTALL), (
+            name
+        )
+        assert not [mark for mark in ("`", "](") if mark in page], page
+    assert shown(capsys, "help", "rules").startswith(shown(capsys, "rules", "--help"))
+
+
+@pytest.mark.parametrize("topic", ["processing", "tuning", "transform", "endpoint", "gpu", "data", "ci"])
+def test_a_topic_of_a_task_ends_with_the_address_of_its_page(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    last = shown(capsys, "help", topic).splitlines()[-1]
+    page, _, anchor = last.removeprefix(f"More: {DOCUMENTATION}").partition("/")
+    text = (Path(__file__).resolve().parents[4] / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert f"## {anchor.lstrip('#')}".lower() in text.lower() or not anchor
 
 
 def test_a_name_of_an_error_and_of_a_rule_shows_both(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +116,7 @@ def test_the_page_of_every_debugger_rule(capsys: pytest.CaptureFixture[str]) -> 
     for name in rule_modules():
         text = shown(capsys, "help", name)
         assert text.startswith(f"{name}   debugger rule\n\n")
-        assert text.endswith("\n\nParameters: docs/debugger-rules.md\n")
+        assert text.endswith(f"\n\nParameters: {DOCUMENTATION}debugger-rules/#{name.lower()}\n")
         assert " ".join(rule_text(name).replace("`", "").split())[:60] in " ".join(text.split())
 
 
@@ -124,8 +148,8 @@ def test_an_error_names_its_page(
 
 
 def test_a_page_names_the_other_pages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "write KEY=VALUE; docs/secrets.md" in shown(capsys, "help", "variable-unset")
-    assert "smlocal doctor (docs/doctor.md)" in shown(capsys, "help", "engine-unreachable")
+    assert f"write KEY=VALUE; {DOCUMENTATION}secrets/" in " ".join(shown(capsys, "help", "variable-unset").split())
+    assert f"smlocal doctor ({DOCUMENTATION}doctor/)" in " ".join(shown(capsys, "help", "engine-unreachable").split())
     assert "smlocal <command> --help" in shown(capsys, "help", "usage")
 
 

@@ -208,7 +208,7 @@ def test_what_is_for_jobs_of_sagemaker_says_what_is_for_this_one(
     (home / "answer.json").write_text(json.dumps(ANSWER))
     assert run_command_line([command, "answer.json"]) == 2
     lines = capfd.readouterr().err.splitlines()
-    assert "answer.json is a custom job, and this is about training jobs of SageMaker" in lines[0]
+    assert "answer.json is a custom job; this command takes training jobs of SageMaker" in lines[0]
     assert lines[1:3] == [
         "  Its job file:  smlocal init answer.json",
         "  Compare it with a run:  smlocal compare NAME answer.json",

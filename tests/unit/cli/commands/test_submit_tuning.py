@@ -174,4 +174,4 @@ def test_without_credentials_nothing_is_sent(here: Path, capfd: pytest.CaptureFi
 
 def test_flags_about_one_training_job_are_refused(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["submit", write(here, request()), *DRY, "-p", "epochs=3"]) == 2
-    assert "Write it into the tuning job" in capfd.readouterr().err
+    assert "Set it in the file of the tuning job" in capfd.readouterr().err

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 import pytest
 from tests.doors.cli.terminal import Terminal
 
+from smlocal.cli.terminal.links import DOCUMENTATION
+
 KITTY = {"TERM": "xterm-kitty"}
 LINK = re.compile(r"\x1b\]8;;([^\x1b]+)\x1b\\([^\x1b]*)\x1b\]8;;\x1b\\")
 _KEPT = ("PATH", "HOME", "PYTHONPATH", "LANG")
@@ -54,8 +56,8 @@ def test_paths_and_pages_are_links_where_the_terminal_has_them(job: Path) -> Non
     found = links(on_a_terminal(job, "describe", "done", **KITTY))
     assert found[log].startswith("file://")
     assert unquote(found[log]).endswith(log)
-    found = links(on_a_terminal(job, "run", "--help", **KITTY))
-    assert found["docs/ai-platform.md"].endswith("/ai-platform/")
+    found = links(on_a_terminal(job, "help", "endpoint", **KITTY))
+    assert found[f"{DOCUMENTATION}deploy/"] == f"{DOCUMENTATION}deploy/"
     found = links(on_a_terminal(job, "describe", "absent", **KITTY))
     assert found["smlocal help job-unknown"].endswith("/errors/#job-unknown")
     found = links(on_a_terminal(job, "report", "done", "--html", "a report.html", **KITTY))
@@ -64,7 +66,7 @@ def test_paths_and_pages_are_links_where_the_terminal_has_them(job: Path) -> Non
 
 @pytest.mark.slow(0.5)
 def test_a_terminal_shows_the_same_as_without_links(job: Path) -> None:
-    for words in (("describe", "done"), ("describe", "absent"), ("run", "--help"), ("help", "engine-unreachable")):
+    for words in (("describe", "done"), ("describe", "absent"), ("help", "gpu"), ("help", "engine-unreachable")):
         with_links, without = on_a_terminal(job, *words, **KITTY), on_a_terminal(job, *words)
         assert links(with_links)
         assert with_links.all_lines() == without.all_lines()
@@ -118,7 +120,7 @@ def test_elsewhere_there_are_none(env: dict[str, str], job: Path) -> None:
 def test_a_pipe_never_gets_links(job: Path) -> None:
     environment = {**os.environ, **KITTY, "SMLOCAL_HYPERLINKS": "always", "SMLOCAL_HOME": str(job)}
     environment.pop("CI", None)
-    for words in (("describe", "done"), ("describe", "absent"), ("run", "--help")):
+    for words in (("describe", "done"), ("describe", "absent"), ("help", "gpu")):
         command = [sys.executable, "-m", "smlocal", *words]
         done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=120)
         assert b"\x1b]" not in done.stdout + done.stderr

@@ -166,10 +166,10 @@ def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -
 
 
 def test_differences_are_a_number_that_describe_has_too(failed: dict[str, Any]) -> None:
-    row = "  differs   from the service in {}, which smlocal describe shows"
-    assert row.format("1 known way") in summary(view_of(failed)).splitlines()
+    row = "  differs   {}: smlocal describe bad"
+    assert row.format("1 known difference") in summary(view_of(failed)).splitlines()
     failed["Local"]["Notes"] += [{"Id": f"n{each}", "Text": "other", "Warning": each == 1} for each in range(6)]
-    assert row.format("7 known ways") in summary(view_of(failed)).splitlines()
+    assert row.format("7 known differences") in summary(view_of(failed)).splitlines()
     failed["Local"]["Notes"] = []
     assert "differs" not in summary(view_of(failed))
 

@@ -36,7 +36,7 @@ class Outcome:
 class Progress:
     """Writes the status again when something was read that had not been read before: whoever waits then goes on.
 
-    What only repeats itself is no progress.
+    What only repeats itself is not progress.
     """
 
     def __init__(self, path: str) -> None:

@@ -1,0 +1,223 @@
+"""The texts of `smlocal help TOPIC` that are about no single command, error or rule.
+
+They fit a terminal of 80 columns. Those about a task are short, and end with the address of their page.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+TOPICS: Final[Mapping[str, str]] = {
+    "exit-codes": """\
+Exit codes
+
+  0    the job is Completed; the command succeeded
+  1    the job Failed because of the container, data, image or disk; a finding
+       of check reaches --fail-on; two jobs differ; a job is not reproduced; an
+       unexpected error
+  2    the request, the configuration file or the command line is refused:
+       no job was made
+  3    this machine is not ready (engine, permission, GPU, credentials, an
+       unreachable registry), or its engine stopped answering: smlocal doctor
+  4    the job was Stopped, by smlocal stop, MaxRuntimeInSeconds or
+       MaxWaitTimeInSeconds
+  124  smlocal wait --timeout: the jobs have not ended yet
+  130  stopped by Ctrl-C (SIGINT)
+  143  stopped by SIGTERM or SIGHUP
+
+The exit code of the container is in smlocal describe NAME --json (Local.Hosts),
+not in these.
+""",
+    "job-names": """\
+Names of jobs
+
+Wherever a command takes NAME, write
+  the name of a job,
+  its beginning, if no other job's name begins with it, or
+  @last for the newest job.
+
+smlocal rm also takes shell patterns in quotes, such as 'test-*'. A new job gets
+its name from --name, from TrainingJobName, or from the job file and the time.
+smlocal jobs lists all names.
+""",
+    "configuration": """\
+Configuration file
+
+smlocal.toml, or [tool.smlocal] in pyproject.toml, in the current folder or the
+nearest folder above it. Keys are the long names of flags, at the top for all
+commands or in a table for one:
+
+  output = "./artifacts"
+  [run]
+  pull = "never"
+
+Relative paths are relative to the file. A flag on the command line counts
+first, then the job file, then this file. smlocal config show prints the values.
+SMLOCAL_CONFIG names another file; if it is empty, none is read.
+""",
+    "environment": """\
+Environment variables
+
+  SMLOCAL_HOME            folder where jobs are stored
+  XDG_DATA_HOME           the folder above its default
+  SMLOCAL_CONFIG          the configuration file; if empty, none is read
+  SMLOCAL_ENGINE_TIMEOUT  seconds until a lost engine ends a job, about (60)
+  SMLOCAL_ACCESS_KEY_ID, SMLOCAL_SECRET_ACCESS_KEY
+                          the key that smlocal serve demands
+  DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, DOCKER_TLS_VERIFY,
+  DOCKER_CERT_PATH        the engine, as for the docker command
+  AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
+  AWS_CONFIG_FILE         the region of the job
+  SMLOCAL_PROGRESS        --progress of run and rerun
+  SMLOCAL_PAGER, PAGER, LESS
+                          what shows long output on a terminal (less); if
+                          empty, nothing does
+  NO_COLOR, TERM=dumb     no colour
+  FORCE_COLOR             colour elsewhere than on a terminal too
+  SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
+                          NO_COLOR, TERM=dumb or CI
+  TERM, TERM_PROGRAM, VTE_VERSION
+                          whether the terminal is known to have links
+  COLUMNS                 columns of a terminal that does not say its size
+  SHELL, XDG_CONFIG_HOME, ZDOTDIR
+                          the shell of completion --install, and its files
+  GITHUB_ACTIONS, GITLAB_CI, TF_BUILD
+                          the CI service
+  GITHUB_WORKSPACE, CI_PROJECT_DIR, BUILD_SOURCESDIRECTORY
+                          the root of the repository there
+  GITHUB_STEP_SUMMARY, AGENT_TEMPDIRECTORY
+                          where the summary of a run is written
+""",
+    "processing": """\
+Processing jobs
+
+An image with its own program, or that of the request, and its inputs and
+outputs. The file is a CreateProcessingJob request.
+
+  smlocal run processing.yaml
+  smlocal describe NAME       outputs, exit message, differences
+  smlocal submit FILE         the same on SageMaker
+
+More: https://smlocal.github.io/smlocal/latest/processing/
+""",
+    "tuning": """\
+Tuning jobs
+
+A search makes training jobs, reads their metric, and finds the best. The file
+is a CreateHyperParameterTuningJob request.
+
+  smlocal validate FILE       mistakes, without running anything
+  smlocal plan FILE           the first points, and how many there are
+  smlocal run FILE
+  smlocal report NAME --open  the best over time, every training job
+  smlocal deploy NAME         an endpoint with the best model
+
+More: https://smlocal.github.io/smlocal/latest/tuning/
+""",
+    "transform": """\
+Batch transform
+
+An image started with serve, which gets every record of its input. The file is a
+CreateTransformJob request, with the members of CreateModel beside its own.
+
+  smlocal run transform.yaml
+  smlocal logs NAME           the log data-log says which records failed
+
+More: https://smlocal.github.io/smlocal/latest/transform/
+""",
+    "endpoint": """\
+Endpoints
+
+An image started with serve, which answers /ping and /invocations.
+
+  smlocal deploy NAME         the model of a job, or of a search
+  smlocal deploy model.tar.gz --image IMAGE
+  smlocal invoke NAME --body request.csv --content-type text/csv
+  smlocal endpoints           their addresses
+  smlocal rm --stop NAME
+  smlocal check IMAGE --for serve
+
+More: https://smlocal.github.io/smlocal/latest/deploy/
+""",
+    "gpu": """\
+GPUs
+
+A host gets as many GPUs as its instance type has. A job that asks for GPUs is
+refused where there are too few.
+
+  --gpus all                  all of this machine, shared out to the hosts
+  --gpus 2, --gpus 0,2        a number for each host, or these
+  --allow-cpu                 run without them; the result records it
+  smlocal doctor              what this machine and its engine have
+
+More: https://smlocal.github.io/smlocal/latest/machine/#gpus
+""",
+    "data": """\
+Data of a job
+
+A channel is a folder or a file of this machine, or objects in S3.
+
+  --channel training=./data   a folder for a channel
+  --source s3://BUCKET/DATA=./data
+                              a folder that stands for objects in S3
+  --set Local.Sample=100      only the first objects of each channel
+  smlocal cache ls            what has been downloaded
+
+More: https://smlocal.github.io/smlocal/latest/data/
+""",
+    "ci": """\
+Jobs in CI
+
+  smlocal run FILE --junit results.xml --report result.json
+  smlocal check IMAGE --format github
+
+Annotations and a summary are written where a CI service is found. The exit code
+says how the job ended: smlocal help exit-codes
+
+More: https://smlocal.github.io/smlocal/latest/ci/
+""",
+    "engines": """\
+Engines
+
+smlocal uses the engine of the docker command: Docker or Podman, with root or
+without, on this machine or another one.
+
+  smlocal doctor              what is missing, and how to fix it
+  DOCKER_HOST=ssh://HOST smlocal run FILE
+
+More: https://smlocal.github.io/smlocal/latest/engines/
+""",
+    "local-mode": """\
+Code that uses the SDK's local mode
+
+  smlocal exec -- python train.py
+
+runs it with jobs of smlocal. Sessions have to be those of the service:
+sagemaker.Session() in place of LocalSession(), and an instance type in place of
+instance_type="local".
+
+More: https://smlocal.github.io/smlocal/latest/local-mode/
+""",
+    "debugger": """\
+Tensors and rules of Debugger
+
+The script makes a hook of smdebug, which reads its configuration from the job.
+
+  smlocal tensors NAME        what the hook has saved
+  smlocal rules NAME          what rules have found
+  smlocal help LossNotDecreasing
+                              a rule
+
+More: https://smlocal.github.io/smlocal/latest/debugger/
+""",
+    "ai-platform": """\
+AI Platform Training, custom jobs
+
+Jobs of Google's platforms, with their replicas and restarts. A file with
+trainingInput, jobSpec or workerPoolSpecs is one.
+
+  smlocal run FILE
+  smlocal coverage --of CustomJob
+
+More: https://smlocal.github.io/smlocal/latest/ai-platform/
+""",
+}
