@@ -22,7 +22,7 @@ OF_TRAINING = {rule.id for rule in RULES}
 
 def ids_in(module: ModuleType) -> Iterator[str]:
     """The notes that a kind of jobs makes by itself."""
-    return (found[1] for found in re.finditer(r'yield \(?\s*"([a-z-]+)"\s*,', inspect.getsource(module)))
+    return (found[1] for found in re.finditer(r'(?:yield \(?\s*|Note\(id=)"([a-z-]+)"\s*,', inspect.getsource(module)))
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note() -> None:
@@ -40,4 +40,5 @@ def test_each_kind_has_notes(module: ModuleType) -> None:
 
 def test_warnings_are_called_warnings() -> None:
     called = {row.id for row in ROWS.values() if row.meaning.startswith("Warning.")}
-    assert called == {rule.id for rule in RULES if rule.warning}
+    of_tuning = set(re.findall(r'Note\(id="([a-z-]+)", [^\n]*warning=True', inspect.getsource(tuning)))
+    assert called == {rule.id for rule in RULES if rule.warning} | of_tuning

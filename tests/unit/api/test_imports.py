@@ -100,7 +100,7 @@ SIMPLE = {
     "completion": Needs(
         ours=50,
         all=107,
-        kilobytes=383,  # likewise: what stands behind every command
+        kilobytes=384,  # likewise: what stands behind every command
         extensions=9,
         dataclasses=24,
         regexes=24,
@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=238,
         all=302,
-        kilobytes=2269,  # the rows of kinds say their files, requests and commands
+        kilobytes=2283,  # the rows of kinds say their files, requests and commands
         extensions=14,
         dataclasses=194,
         regexes=33,
@@ -129,7 +129,7 @@ JOBS = {
     "processing": Needs(
         ours=248,
         all=312,
-        kilobytes=2372,  # likewise
+        kilobytes=2396,  # likewise
         extensions=14,
         dataclasses=200,
         regexes=33,
@@ -145,7 +145,7 @@ JOBS = {
     "transform": Needs(
         ours=269,
         all=336,
-        kilobytes=2742,  # likewise; and where a file names a job in place of a model
+        kilobytes=2767,  # likewise; and where a file names a job in place of a model
         extensions=16,
         dataclasses=229,
         regexes=37,
@@ -171,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=212,
         all=277,
-        kilobytes=1982,  # likewise
+        kilobytes=1994,  # likewise
         extensions=14,
         dataclasses=192,
         regexes=31,
@@ -184,7 +184,7 @@ JOBS = {
     "tuning": Needs(
         ours=258,
         all=331,
-        kilobytes=2435,
+        kilobytes=2449,
         extensions=18,
         dataclasses=207,
         regexes=41,

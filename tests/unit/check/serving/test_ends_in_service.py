@@ -68,7 +68,7 @@ def test_what_is_not_due_to_the_end_is_still_found() -> None:
     assert said(PING_UNHEALTHY, pings=(GOOD, BAD, GONE)) == ["/ping answered 500, while the endpoint was in service"]
     gone = "nothing listens on port 8080, while the endpoint was in service"
     assert said(PING_UNHEALTHY, pings=(GOOD, GONE), ends=0) == [gone]
-    text = "/invocations gave no whole answer to 9 bytes (a/b): closed"
+    text = "/invocations did not answer 9 bytes (a/b) completely: closed"
     assert said(RUBBISH_ACCEPTED, rubbish=(SILENT,), ends=0) == [text]
 
 

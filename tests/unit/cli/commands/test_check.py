@@ -74,7 +74,7 @@ def test_what_was_not_tested_comes_with_the_command_that_tests_it(capsys: pytest
     assert len(shown) == 6
     (line,) = not_tested(report, "smlocal check job.yaml")
     assert line == f"not tested: {first.id}, {second.id}, {third.id} (how to test: above)"
-    for profile, says in ((None, "what only jobs show"), ("serve", "what only an endpoint shows"), ("processing", "")):
+    for profile, says in ((None, "it needs a job"), ("serve", "it needs an endpoint"), ("processing", "")):
         left = chosen_rules(profiles=[LaunchProfile(profile)] if profile else [])
         *_, line = "", *[*not_tested(report, "smlocal check job.yaml", left)][1:]
         assert (says in line, line.endswith("smlocal check job.yaml")) == (True, bool(says))
