@@ -117,6 +117,8 @@ class HostExit:
     """The folders of the container that smlocal mounts."""
     shared_memory: int | None = None
     """Bytes of /dev/shm, if the job sets them."""
+    memory: int = 0
+    """Bytes of Local.Memory, where that is what limits the host; else 0."""
     volume: int | None = None
     """Size of the volume for results in bytes, if it is limited."""
     free: int | None = None
@@ -187,9 +189,14 @@ def _killed_from_outside(end: HostExit) -> str | None:
 
 
 def _out_of_memory(end: HostExit) -> str | None:
-    if not end.oom_killed or end.exit_code == KILLED:  # for PID 1 itself the reason says it
+    if not end.oom_killed:
         return None
-    return f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
+    limited = f"Memory was limited to {readable_bytes(end.memory)} by Local.Memory (--memory): raise it."
+    advice = [limited] if end.memory else []
+    if end.exit_code == KILLED:  # for PID 1 itself the reason says it, but not which limit it was
+        return next(iter(advice), None)
+    killed = f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
+    return " ".join((killed, *advice))
 
 
 def _program(end: HostExit) -> str | None:
