@@ -106,7 +106,7 @@ def one_of_each(remember: Callable[..., None], tmp_path: Path) -> Callable[[str]
         reason="AlgorithmError: , exit code: 3",
         local={"Hosts": [{"Name": "algo-1", "Log": str(log)}], "FailedHost": "algo-1"},
     )
-    engine = "ClientError: Artifact upload failed:API error (400): failed to create shim task"
+    engine = "ClientError: Artifact upload failed:API error (400): no shim"
     remember("unstarted", reason=engine, local={"Hosts": [], "Hints": ["train is not executable."]})
     remember("unexplained", reason=engine, local={"Hosts": [], "FailedHost": "algo-1"})
     explained = {"Explanation": "data/b.csv: 400", "Transform": {"Requests": 7}}
@@ -139,7 +139,7 @@ def test_a_list_says_the_kind_what_came_of_a_job_and_the_cause(one_of_each: Call
         "metric": "training | Completed | loss 0.127",
         "empty": "training | Failed | exit code: 3, last line: no such column: age",
         "unstarted": "training | Failed | train is not executable.",
-        "unexplained": "training | Failed | ClientError: Artifact upload failed:API error (400): failed to create shim task",
+        "unexplained": "training | Failed | ClientError: Artifact upload failed:API error (400): no shim",
         "records": "transform | Completed | 7 requests",
         "refused": "transform | Failed | data/b.csv: 400",
         "bad": "tuning | Failed | all 2 failed with the same reason: AlgorithmError: no column, exit code: 2",
