@@ -237,7 +237,7 @@ def _first_failed(local: Mapping[str, Any]) -> str:
 def _failures(local: Mapping[str, Any]) -> Iterator[str]:
     """Why they have failed, in one line; nothing if none has."""
     failed, made = _failed(local), len(local.get(_TRAINING_JOBS) or ())
-    reasons = [in_one_line(each.get("FailureReason")) for each in failed]
+    reasons = [each.get("Cause") or in_one_line(each.get("FailureReason")) for each in failed]
     if not failed:
         return
     if len(failed) > 1 and len(set(reasons)) == 1:
