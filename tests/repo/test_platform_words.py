@@ -106,7 +106,7 @@ AI_PLATFORM = Platform(
         "api/job_source.py": (frozenset({"AI Platform"}), "says what a job file is that the call cannot take"),
         **{
             f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
-            for name in ("describe", "jobs", "plan", "run", "stop")
+            for name in ("describe", "jobs", "run", "stop")
         },
         "cli/help_topics.py": (
             frozenset({"AI Platform", "trainingInput", "jobSpec", "workerPoolSpecs"}),

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.api.job_files import KINDS
 from smlocal.api.job_names import jobs_to_end, resolve_job_name
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
@@ -17,6 +18,15 @@ from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.sagemaker.kinds import TRAINING
+
+if TYPE_CHECKING:
+    from smlocal.base.ci.reports import junit
+    from smlocal.jobs.finish.report_files import job_suite
+    from smlocal.sagemaker.serving.named_endpoint import endpoint_of
+else:
+    junit = at_use("smlocal.base.ci.reports", "junit")
+    job_suite = at_use("smlocal.jobs.finish.report_files", "job_suite")
+    endpoint_of = at_use("smlocal.sagemaker.serving.named_endpoint", "endpoint_of")
 
 RUNNING: Final = "Running"
 WAITING: Final = "Waiting"
@@ -179,9 +189,6 @@ def has_unpacked_artifacts(name: str) -> bool:
 
 def jobs_junit(names: Sequence[str]) -> str:
     """JUnit XML with a case for each of these jobs, ended or not."""
-    from smlocal.base.ci.reports import junit  # takes 20 ms, and `smlocal jobs` has no such file
-    from smlocal.jobs.finish.report_files import job_suite
-
     with Store.open(home_directory()) as store:
         return junit([job_suite(store, names)])
 
@@ -191,8 +198,6 @@ def counted(names: Sequence[str]) -> str:
 
     Jobs that have been deleted are counted with the others if these are all of one kind.
     """
-    from smlocal.sagemaker.serving.named_endpoint import endpoint_of  # `smlocal jobs` counts nothing
-
     found: dict[tuple[str, str], None] = {}
     deleted = 0
     with Store.open(home_directory()) as store:

@@ -6,13 +6,24 @@ or by its number.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.training.facts import NAME as TRAINING
 from smlocal.terms.validation.violation import closest_words
+
+if TYPE_CHECKING:
+    from smlocal.jobs.kinds import host_called, job_hosts
+    from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
+else:
+    endpoint_of = at_use("smlocal.sagemaker.serving.named_endpoint", "endpoint_of")
+    find_endpoint = at_use("smlocal.sagemaker.serving.named_endpoint", "find_endpoint")
+    host_called = at_use("smlocal.jobs.kinds", "host_called")
+    job_hosts = at_use("smlocal.jobs.kinds", "job_hosts")
 
 _MOST_SHOWN = 20
 _MOST_SUGGESTED = 3
@@ -52,7 +63,6 @@ def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
         if platform == TRAINING:
             return [name]
         from smlocal.sagemaker.serving import facts  # not to stop a training job
-        from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 
         if platform != facts.NAME or endpoint_of(store, name) != name:
             return [name]
@@ -116,8 +126,6 @@ def completed_names(begun: str) -> list[str]:
 
 def host_in_job(store: Store, name: str, text: str) -> str:
     """The name of the host of a recorded job that `text` means; `2` is `algo-2`, or the second replica."""
-    from smlocal.jobs.kinds import host_called, job_hosts  # takes 20 ms, and a person waits for completed names
-
     return host_named(name, text, job_hosts(store, name), called=host_called(store, name))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.api.job_names import resolve_job_name
+from smlocal.base.at_use import at_use
 from smlocal.cli.job_argument import job_named
 from smlocal.cli.job_file_here import JOB_FILE_ENDINGS
 from smlocal.cli.shown_help import shown_option
@@ -18,7 +19,10 @@ from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
-    from smlocal.service.described_job import FetchedJob
+    from smlocal.service.described_job import FetchedJob, fetch_job, is_job_arn
+else:
+    fetch_job = at_use("smlocal.service.described_job", "fetch_job")
+    is_job_arn = at_use("smlocal.service.described_job", "is_job_arn")
 
 
 def service_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +55,6 @@ def job_of_service(
     if not names_file(job):
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
-        from smlocal.service.described_job import fetch_job
 
         try:
             return fetch_job(job, profile=profile, region=region)
@@ -86,8 +89,6 @@ def names_file(job: str) -> bool:
 
 def _job_here(text: str) -> str | None:
     """The name of the job of this machine that may be meant."""
-    from smlocal.service.described_job import is_job_arn
-
     if is_job_arn(text):
         return None
     try:

@@ -170,7 +170,7 @@ class FactRows:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Commands:
+class CommandLines:
     """Lines to copy, with a word about each."""
 
     FORM: ClassVar = "commands"
@@ -187,11 +187,11 @@ class Sentences:
     texts: tuple[str, ...]
 
 
-Block = Charts | Parallel | Table | FactRows | Commands | Sentences
+Block = Charts | Parallel | Table | FactRows | CommandLines | Sentences
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Section:
+class PageSection:
     """A part of the page under a heading. Empty blocks are left out, and a section without any."""
 
     title: str
@@ -210,7 +210,7 @@ class PageParts:
     """`2 × ml.m5.large`; empty: it has none of its own."""
     details: Rows = ()
     """More about the job."""
-    sections: tuple[Section, ...] = ()
+    sections: tuple[PageSection, ...] = ()
     bars: tuple[Bar, ...] = ()
     """In the timeline."""
     more_bars: str = ""

@@ -189,7 +189,8 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
         "bad.csv, record 2: the container answered 400: no such feature in this line",
         "worse.csv, record 1: the container answered 500: cannot",
     ]
-    assert f"  because   {causes[0]}\n  failed    {causes[1]}\n" in done.stderr
+    assert f"  because   {causes[0]}\n  output    " in done.stderr
+    assert f"\n  failed    {causes[1]}\n" in done.stderr
     assert "  note      blank.csv has only blank lines, which were sent as records" in done.stderr
     assert causes[1] in life("describe", "transform-bad").stdout
     assert life.job("transform-bad").failure_reason == "ClientError: See job logs for more information"
@@ -208,11 +209,11 @@ def test_an_object_that_fails_has_no_output_and_others_go_on(
     ]
     told = life.describe("transform-bad")["Local"]["Transform"]
     assert (told["Failed"], told["Causes"]) == ([bad, worse], causes)
-    assert (told["RecordsRead"], told["LinesWritten"], told["Requests"]) == (6, 3, 4)
-    assert (told["BytesRead"], told["BytesWritten"]) == (21, 9)
+    assert (told["RecordsRead"], told["LinesWritten"], told["Requests"]) == (8, 5, 6)
+    assert (told["BytesRead"], told["BytesWritten"]) == (24, 12)
     assert told["Retries"] == 1 + 3  # that of once, and all of worse
     page = life("report", "transform-bad", "--html", "-").stdout
-    for words in ("6 in, 3 lines out", "21 B in, 9 B out", *causes):
+    for words in ("8 in, 5 lines out", "24 B in, 12 B out", *causes):
         assert words in page
     assert_nothing_left("transform-bad")
 

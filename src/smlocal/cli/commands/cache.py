@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.base.readable import local_time, readable_bytes
 from smlocal.cli.shown_help import shown_group
 from smlocal.cli.terminal.layout import table, width_of
@@ -14,7 +15,9 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
-    from smlocal.data.channels.cache.eviction import Contents, Download
+    from smlocal.data.channels.cache.eviction import Contents, Download, contents
+else:
+    contents = at_use("smlocal.data.channels.cache.eviction", "contents")
 
 _HEAD = ("SOURCE", "OBJECTS", "SIZE", "LAST USED", "IN USE BY")
 _SHRINKABLE = ((0, 12),)
@@ -44,8 +47,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
     """List cached downloads, most recently used first."""
-    from smlocal.data.channels.cache.eviction import contents
-
     found = contents(home_directory())
     if as_json:
         _print_document(found)

@@ -1,15 +1,23 @@
 """`smlocal check`: check a training image before anybody pays for it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.check import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.ci_messages import chosen_service, ci_option
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_file_here import job_file_here
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.jobfile.option import Head
+
+if TYPE_CHECKING:
+    from smlocal.check.registry import all_rules
+    from smlocal.cli.checking import check
+else:
+    all_rules = at_use("smlocal.check.registry", "all_rules")
+    check = at_use("smlocal.cli.checking", "check")
 
 _PROFILES = (
     *("serve", "processing", "model-trainer", "model-trainer=mpi"),
@@ -21,7 +29,6 @@ _LEVELS = ("error", "warning", "info")
 def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """For the completion of a shell."""
     del context
-    from smlocal.check.registry import all_rules
 
     end = "=" if parameter.name == "ignores" else ""
     return [rule.id + end for rule in all_rules() if rule.id.startswith(incomplete)]
@@ -159,7 +166,5 @@ def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
 
     Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
     """
-    from smlocal.cli.checking import check  # with all rules
-
     subject = job_file_here("Give an image or a job file.") if subject is None else subject
     return check(subject=subject, service=chosen_service(ci), **given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_of_service import service_options
 from smlocal.cli.shown_help import shown_command
@@ -17,8 +18,14 @@ from smlocal.service.service import Service
 from smlocal.terms.masking import masked
 
 if TYPE_CHECKING:
-    from smlocal.service.compare.differences import Comparison, Difference, Section
+    from smlocal.service.compare.differences import Comparison, Difference, Section, compare, comparison_document
+    from smlocal.service.compare.find import check_same_kind, find_subject
     from smlocal.service.compare.subject import JobToCompare
+else:
+    compare = at_use("smlocal.service.compare.differences", "compare")
+    comparison_document = at_use("smlocal.service.compare.differences", "comparison_document")
+    check_same_kind = at_use("smlocal.service.compare.find", "check_same_kind")
+    find_subject = at_use("smlocal.service.compare.find", "find_subject")
 
 _DIFFERS = 1
 _MOST = 30
@@ -58,8 +65,6 @@ def command(
     A and B are each a job of this machine (NAME), a job of the service (service:NAME), or a saved description or
     request (a path). Exit codes: 0 nothing differs, 1 something differs.
     """
-    from smlocal.service.compare.differences import compare, comparison_document
-    from smlocal.service.compare.find import check_same_kind, find_subject
 
     @cache
     def service() -> "Service":

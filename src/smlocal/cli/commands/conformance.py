@@ -4,11 +4,12 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from smlocal.api.overrides import Overrides
+from smlocal.base.at_use import at_use
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import setting_option
@@ -20,6 +21,14 @@ from smlocal.jobs.finish.report_path import check_report_path
 from smlocal.service.conformance.cases import ConformanceCase, write_context, write_jobs
 from smlocal.service.conformance.service_run import ServicePlace, requests, run_on_service
 from smlocal.service.service import Service
+
+if TYPE_CHECKING:
+    from smlocal.service.conformance.local_run import run_cases, see_to_image
+    from smlocal.service.conformance.reading import collect
+else:
+    see_to_image = at_use("smlocal.service.conformance.local_run", "see_to_image")
+    run_cases = at_use("smlocal.service.conformance.local_run", "run_cases")
+    collect = at_use("smlocal.service.conformance.reading", "collect")
 
 _CASES = ("everything", "stopped", "failed")
 _BASE = "python:3.11-slim-bookworm"
@@ -63,8 +72,6 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
     Prints the name of the image.
     """
-    from smlocal.service.conformance.local_run import see_to_image
-
     if output is not None:
         if tag is not None:
             raise click.UsageError("--output and --tag: nothing is built, so nothing gets a name.")
@@ -122,8 +129,6 @@ def run(
 
     Three jobs run side by side. One of them waits for SIGKILL, so this takes as long as --grace.
     """
-    from smlocal.service.conformance.local_run import run_cases, see_to_image
-
     overrides: Overrides = {name: value for name, value in given.items() if value}  # type: ignore[assignment]  # their names are options here
     _refuse_unwritable(file)
     with ended_by_signals(), tempfile.TemporaryDirectory(prefix="smlocal-conformance-") as folder:
@@ -271,8 +276,6 @@ def _refuse_unwritable(file: str) -> None:
 
 def _write_record(sources: Sequence[str], file: str) -> None:
     """One record of all jobs."""
-    from smlocal.service.conformance.reading import collect
-
     document = collect(sources, version=_version())
     text = f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
     if file == "-":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import remove_tree
 from smlocal.cli.command_table import load_command
 from smlocal.cli.job_argument import job_named
@@ -19,7 +20,14 @@ from smlocal.errors.of_commands import DemoBaseMissingError
 from smlocal.jobs.store.home import home_directory, prepare_home
 
 if TYPE_CHECKING:
+    from smlocal.api.job_list import matching_jobs
+    from smlocal.engine.engines import engines_named
     from smlocal.engine.interface import Engine
+    from smlocal.engine.pull import ecr_login
+else:
+    engines_named = at_use("smlocal.engine.engines", "engines_named")
+    ecr_login = at_use("smlocal.engine.pull", "ecr_login")
+    matching_jobs = at_use("smlocal.api.job_list", "matching_jobs")
 
 IMAGE = "smlocal-demo:latest"
 _FILES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "demo_files")
@@ -61,8 +69,6 @@ def command(ctx: click.Context, *, base: str | None, clean: bool) -> int:
     Needs only an engine and a base image: one that the engine has, or a registry from which 4 MB are pulled. Shows the
     files that it was made from, and what to do next.
     """
-    from smlocal.engine.engines import engines_named
-
     if base is not None and clean:
         raise click.UsageError("--base and --clean cannot be used together.")
     engine, folder = engines_named(()).first, os.path.join(home_directory(), "demo")
@@ -109,7 +115,6 @@ def _base(engine: "Engine", asked: str | None) -> tuple[str, bool]:
         if found is not None and found.architecture == architecture:
             return each, False
     name = asked or _BASES[0]
-    from smlocal.engine.pull import ecr_login
 
     try:
         engine.pull(name, ecr_login(name), lambda line: click.echo(printable(line), err=True))
@@ -145,7 +150,6 @@ def _write(path: str, text: str) -> None:
 
 
 def _clean(engine: "Engine", folder: str) -> None:
-    from smlocal.api.job_list import matching_jobs
     from smlocal.engine.interface import Resource, ResourceKind
 
     for name in filter(_JOB.fullmatch, matching_jobs(f"{_JOBS}*")):

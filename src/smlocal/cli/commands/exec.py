@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.api.job_list import counted
+from smlocal.base.at_use import at_use
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.cli.commands.serve import check_endpoint_packages
 from smlocal.cli.job_argument import job_named
@@ -22,7 +23,10 @@ from smlocal.sagemaker.contract.identity import DEFAULT_REGION
 from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
+    from smlocal.endpoint.run_program import run_program
     from smlocal.jobs.view import JobView
+else:
+    run_program = at_use("smlocal.endpoint.run_program", "run_program")
 
 _MOST = 20
 _HEAD = "  {:<9} "
@@ -46,7 +50,6 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     code of the program.
     """
     check_endpoint_packages()
-    from smlocal.endpoint.run_program import run_program
 
     ended = run_program(
         words,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_of_service import job_of_service, names_file, service_options
 from smlocal.cli.new_file import check_new_file, write_new_file
@@ -17,6 +18,19 @@ from smlocal.sagemaker.kinds import PROCESSING, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
+    from smlocal.service.described_job import read_answer
+    from smlocal.service.described_request import described, fetch, remarks
+    from smlocal.service.job_file_text import check_local_paths, job_file_text
+    from smlocal.service.unavailable_here import lines_about, unavailable_here
+else:
+    check_local_paths = at_use("smlocal.service.job_file_text", "check_local_paths")
+    job_file_text = at_use("smlocal.service.job_file_text", "job_file_text")
+    lines_about = at_use("smlocal.service.unavailable_here", "lines_about")
+    unavailable_here = at_use("smlocal.service.unavailable_here", "unavailable_here")
+    read_answer = at_use("smlocal.service.described_job", "read_answer")
+    described = at_use("smlocal.service.described_request", "described")
+    fetch = at_use("smlocal.service.described_request", "fetch")
+    remarks = at_use("smlocal.service.described_request", "remarks")
 
 _FILE_OPTION = "-o"
 
@@ -53,17 +67,12 @@ def command(
     check_new_file(file, _FILE_OPTION)
     document = None
     if names_file(job):
-        from smlocal.service.described_job import read_answer
-
         document = read_answer(job)
     for kind in (TUNING, PROCESSING):
         if kind.describes(document.data) if document is not None else f":{kind.in_commands}/" in job:
             _write(kind, job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
             return
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region, read=document)
-
-    from smlocal.service.job_file_text import check_local_paths, job_file_text
-    from smlocal.service.unavailable_here import lines_about, unavailable_here
 
     check_local_paths(fetched.job, name=job, allow_local_paths=allow_local_paths)
     write_new_file(file, job_file_text(fetched.job, file=file, notes=fetched.notes), _FILE_OPTION)
@@ -93,8 +102,6 @@ def _write(
     region: str | None,
 ) -> None:
     """The file of a job of a kind without training."""
-    from smlocal.service.described_request import described, fetch, remarks
-
     if document is None:
         found, notes = fetch(kind, job, profile=profile, region=region)
     else:

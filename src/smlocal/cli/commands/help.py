@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.cli.command_table import COMMANDS, command_named, load_command
 from smlocal.cli.help_topics import TOPICS
@@ -20,6 +21,11 @@ from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from smlocal.check.interface import Rule
+    from smlocal.check.registry import all_rules
+    from smlocal.terms.model.structure import members
+else:
+    all_rules = at_use("smlocal.check.registry", "all_rules")
+    members = at_use("smlocal.terms.model.structure", "members")
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
@@ -151,8 +157,6 @@ def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]
 
 def _rules() -> dict[str, "Rule"]:
     """The rules of check, by their ids."""
-    from smlocal.check.registry import all_rules
-
     return {rule.id: rule for rule in all_rules()}
 
 
@@ -170,7 +174,6 @@ def _local_lines(stream: TextIO) -> Iterator[str]:
     """Every setting of this machine, with its flag."""
     from smlocal.jobfile.option import LocalMember
     from smlocal.jobfile.settings import LocalSettings
-    from smlocal.terms.model.structure import members
 
     yield "Local: settings of this machine, a block of every job file"
     yield ""

@@ -14,7 +14,7 @@ from smlocal.cli.request_names import KIND_WORDS, TRAINING_WORD
 from smlocal.cli.shown_help import shown_command
 from smlocal.errors import ImageNameError, InitSourceError
 from smlocal.jobs.kind import module_of
-from smlocal.sagemaker.jobfile.new_file import CODE_ENDINGS, BuiltImage, NewFile
+from smlocal.sagemaker.jobfile.new_file import CODE_ENDINGS, BuiltImage, NewJobFile
 
 if TYPE_CHECKING:
     from smlocal.jobs.kind import Kind
@@ -117,7 +117,7 @@ def _text(kind: "Kind", image: str, file: str, *, built: BuiltImage | None = Non
     programs = {each: _programs(os.path.join(beside, each)) for each in _PROGRAM_FOLDERS}
     places = [os.path.join(beside, each, name) for each, names in programs.items() for name in names]
     places += [os.path.join(folder, name) for name in _programs(folder)]
-    asked = NewFile(
+    asked = NewJobFile(
         file=file,
         image=image,
         built=built,

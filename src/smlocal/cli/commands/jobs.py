@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.base.readable import ago
 from smlocal.cli.job_argument import AGE_OPTION, ENDED, selection_of
 from smlocal.cli.request_names import KIND_WORDS
@@ -18,7 +19,17 @@ from smlocal.terms.statuses import training_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from smlocal.api.job_list import ListedJob, ToldJob
+    from smlocal.api.job_list import ListedJob, ToldJob, job_documents, list_jobs, told_of
+    from smlocal.cli.views.summary import last_words
+    from smlocal.cli.views.watched_jobs import watch
+    from smlocal.jobs.kinds import showing
+else:
+    job_documents = at_use("smlocal.api.job_list", "job_documents")
+    list_jobs = at_use("smlocal.api.job_list", "list_jobs")
+    told_of = at_use("smlocal.api.job_list", "told_of")
+    watch = at_use("smlocal.cli.views.watched_jobs", "watch")
+    showing = at_use("smlocal.jobs.kinds", "showing")
+    last_words = at_use("smlocal.cli.views.summary", "last_words")
 
 _REASON_WIDTH = 80
 """Where there is no terminal."""
@@ -81,14 +92,11 @@ def command(
     The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (smlocal help ai-platform).
     """
-    from smlocal.api.job_list import job_documents, list_jobs
-
     selection = selection_of(statuses, older_than, kinds)
     most = None if everything else limit
     if watched:
         if as_json or not sys.stdout.isatty():
             raise click.UsageError("--watch needs a terminal. In a script, use smlocal jobs --json or smlocal wait.")
-        from smlocal.cli.views.watched_jobs import watch
 
         watch(lambda width: _lines(list_jobs(limit=most, selection=selection), width) or ["No jobs yet."])
         return
@@ -108,7 +116,6 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     """The table; nothing without jobs."""
     if not jobs:
         return []
-    from smlocal.api.job_list import told_of
 
     now, told = time.time(), told_of(jobs)
     room = _REASON_WIDTH if width is None else width
@@ -132,7 +139,6 @@ def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "It
 
 
 def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: int, below: bool) -> tuple[str, ...]:
-    from smlocal.jobs.kinds import showing
 
     record = job.record
     about = told[record.name]
@@ -155,6 +161,5 @@ def _cause(job: "ListedJob", told: "ToldJob") -> str:
     """Why it failed: where the reason does not say it, the last line of the log may."""
     if told.cause:
         return told.cause
-    from smlocal.cli.views.summary import last_words
 
     return last_words(told.local, job.record.failure_reason or "")

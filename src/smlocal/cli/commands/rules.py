@@ -4,14 +4,25 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.shown_help import ShownGroup, shown_group
 from smlocal.cli.terminal.layout import table, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
+
+if TYPE_CHECKING:
+    from smlocal.api.debugging import actions_of_rules, rules_of_job
+    from smlocal.debugger.evaluator import build_evaluator
+    from smlocal.engine.docker import connect
+else:
+    actions_of_rules = at_use("smlocal.api.debugging", "actions_of_rules")
+    rules_of_job = at_use("smlocal.api.debugging", "rules_of_job")
+    build_evaluator = at_use("smlocal.debugger.evaluator", "build_evaluator")
+    connect = at_use("smlocal.engine.docker", "connect")
 
 _HEAD = ("RULE", "STATUS", "STEP", "SINCE", "DETAILS")
 _SHRINKABLE = ((0, 16), (4, 20))
@@ -65,7 +76,6 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
     """Show the debugger rules of a job, finished or running."""
     if as_json and follow:
         raise click.UsageError("--json and --follow cannot be used together.")
-    from smlocal.api.debugging import actions_of_rules, rules_of_job
 
     if follow:
         _follow(lambda: rules_of_job(name))
@@ -96,9 +106,6 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
 @click.option("--quiet", "-q", is_flag=True, help="Print only the name of the image.")
 def build(*, base: str | None, quiet: bool) -> None:
     """Build the image of the rules from published packages."""
-    from smlocal.debugger.evaluator import build_evaluator
-    from smlocal.engine.docker import connect
-
     click.echo(build_evaluator(connect(), base=base, quiet=quiet))
 
 

@@ -1,16 +1,24 @@
 """`smlocal submit`: run a job file on the service."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.base.at_use import at_use
 from smlocal.cli.job_options import override_options, setting_option
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of
 from smlocal.cli.shown_help import shown_command, shown_option
 from smlocal.cli.terminal.messages import ProgressMode
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import Head
+
+if TYPE_CHECKING:
+    from smlocal.cli.submitting import submit
+    from smlocal.cli.terminal.event_screen import print_error
+else:
+    submit = at_use("smlocal.cli.submitting", "submit")
+    print_error = at_use("smlocal.cli.terminal.event_screen", "print_error")
 
 _SUBMIT_OPTIONS = (
     setting_option("role", help="RoleArn."),
@@ -108,11 +116,8 @@ def command(**given: Any) -> int:
     would refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there already.
     The job is created after you confirm the maximum instance-hours, and followed until it ends.
     """
-    from smlocal.cli.submitting import submit  # with the client of the service
-
     if mode_of(given) is not ProgressMode.JSON:
         return submit(given)
-    from smlocal.cli.terminal.event_screen import print_error
 
     try:
         return submit(given)

@@ -21,8 +21,9 @@ from smlocal.terms.listing import Listing
 if TYPE_CHECKING:
     from smlocal.data.artifacts.mirror import target as targets
     from smlocal.data.channels.download_channel import download, restore
+    from smlocal.data.sources.channel import list_again, list_prefix
     from smlocal.data.sources.s3 import interface as s3
-    from smlocal.data.sources.s3.client import S3Client
+    from smlocal.data.sources.s3.client import S3Client, open_store
     from smlocal.data.sources.s3.error_responses import download_failure
 else:
     s3 = at_use("smlocal.data.sources.s3.interface")
@@ -30,6 +31,9 @@ else:
     download = at_use("smlocal.data.channels.download_channel", "download")
     restore = at_use("smlocal.data.channels.download_channel", "restore")
     download_failure = at_use("smlocal.data.sources.s3.error_responses", "download_failure")
+    open_store = at_use("smlocal.data.sources.s3.client", "open_store")
+    list_again = at_use("smlocal.data.sources.channel", "list_again")
+    list_prefix = at_use("smlocal.data.sources.channel", "list_prefix")
 
 _RETRY_SECONDS = 60.0
 _MIRROR_RETRY_SECONDS = 10.0
@@ -160,7 +164,6 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, acc
     if s3_prefix is None:
         return targets.FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
     from smlocal.data.artifacts.mirror.s3_target import S3Target  # few jobs use S3
-    from smlocal.data.sources.s3.client import open_store
     from smlocal.jobs.finish.publish import OpenUploads, journal_name, target_of
 
     journal = OpenUploads(plan.job_directory, journal_name(name))
@@ -349,8 +352,6 @@ def _download(listing: Listing, directory: str, run_id: str, delivery: Delivery)
 
 def _local(listing: Listing, directory: str) -> Listing:
     """The current files of a local folder, under their names below the prefix."""
-    from smlocal.data.sources.channel import list_again
-
     return list_again(replace(listing, root=directory, keys=(), sizes=(), etags=()))
 
 
@@ -378,9 +379,6 @@ def with_current_checkpoints(plan: JobPlan) -> JobPlan:
 
 def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
     """The current objects of the prefix. If they cannot be listed, the attempt fails."""
-    from smlocal.data.sources.channel import list_prefix
-    from smlocal.data.sources.s3.client import open_store
-
     listing = checkpoints.listing
     try:
         return list_prefix(open_store(plan.identity.region, rights=plan.rights), listing.bucket_uri, listing.prefix)

@@ -41,7 +41,7 @@ from smlocal.sagemaker.serving.route import Address, AnswerError, OneContainer, 
 if TYPE_CHECKING:
     from hmac import compare_digest
 
-    from smlocal.sagemaker.serving.invocations import Invocations, read_invocations
+    from smlocal.sagemaker.serving.invocations import InvocationCounts, read_invocations
 else:
     compare_digest = at_use("hmac", "compare_digest")  # with all of OpenSSL
     read_invocations = at_use("smlocal.sagemaker.serving.invocations", "read_invocations")
@@ -69,7 +69,7 @@ class Front:
     """Asked once for each invocation."""
     directory: str = ""
     """The folder where counts and times of invocations are kept; empty: nowhere."""
-    invocations: "Invocations | None" = None
+    invocations: "InvocationCounts | None" = None
     """What is kept of them, from the first one on."""
     clients: "set[ClientConnection]" = field(default_factory=set)
     held: HeldBytes = field(default_factory=lambda: HeldBytes(web.MOST_HELD))

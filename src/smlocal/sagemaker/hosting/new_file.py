@@ -3,13 +3,13 @@
 import json
 from typing import Final
 
-from smlocal.sagemaker.jobfile.new_file import NewFile
+from smlocal.sagemaker.jobfile.new_file import NewJobFile
 from smlocal.sagemaker.serving.model_of_job import newest_model
 
 _WHAT: Final = "the name of a job, an archive or an s3:// location; unpacked to /opt/ml/model"
 
 
-def text(asked: NewFile) -> str:
+def text(asked: NewJobFile) -> str:
     """With the newest model that its image has made here."""
     return f"""\
 {asked.head("The requests CreateModel, CreateEndpointConfig and CreateEndpoint", "deploy")}\
@@ -24,7 +24,7 @@ def text(asked: NewFile) -> str:
 """
 
 
-def container(asked: NewFile) -> str:
+def container(asked: NewJobFile) -> str:
     """The lines of the container, with its model."""
     model = newest_model(asked.image)
     given = f"  ModelDataUrl: {model}" if model else "  # ModelDataUrl: my-job"

@@ -5,14 +5,26 @@ from collections.abc import Iterator, Mapping
 from smlocal.base.formatting import duration, utc
 from smlocal.base.readable import counted
 from smlocal.jobs.documents import REQUEST
-from smlocal.jobs.page_parts import XY, Block, Cell, Chart, Charts, Commands, Line, PageParts, Section, Table, time_axis
+from smlocal.jobs.page_parts import (
+    XY,
+    Block,
+    Cell,
+    Chart,
+    Charts,
+    CommandLines,
+    Line,
+    PageParts,
+    PageSection,
+    Table,
+    time_axis,
+)
 from smlocal.jobs.page_parts import FactRows as Facts
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.hosting.showing import containers_of, model_of, variants_of
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import curl_command, invoke_command
-from smlocal.sagemaker.serving.invocations import Invocations, Tally, read_invocations
+from smlocal.sagemaker.serving.invocations import InvocationCounts, Tally, read_invocations
 
 _HALF, _MOST = 0.5, 0.95
 
@@ -23,11 +35,11 @@ def page_parts(store: Store, view: JobView) -> PageParts:
     return PageParts(
         details=(("ARN", view.answer["EndpointArn"]),),
         sections=(
-            Section(title="How to invoke it", blocks=tuple(_invoking(store, view)), leading=True),
-            Section(title="Model", blocks=tuple(_models(view)), leading=True),
-            Section(title="Requests", blocks=tuple(_requests(view, kept))),
-            Section(title="Last errors", blocks=(_errors(kept),)),
-            Section(title="Restarts", blocks=tuple(_restarts(view))),
+            PageSection(title="How to invoke it", blocks=tuple(_invoking(store, view)), leading=True),
+            PageSection(title="Model", blocks=tuple(_models(view)), leading=True),
+            PageSection(title="Requests", blocks=tuple(_requests(view, kept))),
+            PageSection(title="Last errors", blocks=(_errors(kept),)),
+            PageSection(title="Restarts", blocks=tuple(_restarts(view))),
         ),
     )
 
@@ -37,7 +49,7 @@ def _invoking(store: Store, view: JobView) -> Iterator[Block]:
     if not address or view.status.terminal:
         return
     name = store.document(view.name, REQUEST).get("EndpointName", view.name)  # an update is a job of another name
-    yield Commands(
+    yield CommandLines(
         rows=(
             ("smlocal", invoke_command(name)),
             ("curl", curl_command(address, local.get("KeyFile"))),
@@ -70,7 +82,7 @@ def _models(view: JobView) -> Iterator[Block]:
         yield Table(columns=("Variant", "Image", "Model"), rows=tuple(rows), more="container")
 
 
-def _requests(view: JobView, kept: Invocations) -> Iterator[Block]:
+def _requests(view: JobView, kept: InvocationCounts) -> Iterator[Block]:
     if kept.spans:
         yield Charts(charts=tuple(_charts(kept)))
     elif view.state == "InService":
@@ -78,7 +90,7 @@ def _requests(view: JobView, kept: Invocations) -> Iterator[Block]:
     yield _variants(view, kept)
 
 
-def _charts(kept: Invocations) -> Iterator[Chart]:
+def _charts(kept: InvocationCounts) -> Iterator[Chart]:
     total, width = kept.total, kept.width
     numbers = range(max(kept.spans) + 1)
     axis = time_axis(width * len(numbers))
@@ -125,7 +137,7 @@ def _seconds(seconds: float | None) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
-def _variants(view: JobView, kept: Invocations) -> Table:
+def _variants(view: JobView, kept: InvocationCounts) -> Table:
     """Each variant with its weight, and what became of its requests."""
     request = view.local["Request"]
     now = {each["VariantName"]: each for each in view.answer.get("ProductionVariants", ())}
@@ -141,7 +153,7 @@ def _variants(view: JobView, kept: Invocations) -> Table:
     return Table(columns=columns, rows=tuple(rows), numbers=frozenset(range(1, len(columns))), more="variant")
 
 
-def _errors(kept: Invocations) -> Table:
+def _errors(kept: InvocationCounts) -> Table:
     rows = [
         (
             _moment(each["At"]),

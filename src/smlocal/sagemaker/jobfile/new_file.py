@@ -35,7 +35,7 @@ class BuiltImage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NewFile:
+class NewJobFile:
     """One that is to be written."""
 
     file: str

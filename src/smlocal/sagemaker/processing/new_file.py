@@ -3,14 +3,14 @@
 import json
 from typing import Final
 
-from smlocal.sagemaker.jobfile.new_file import NewFile
+from smlocal.sagemaker.jobfile.new_file import NewJobFile
 
 _PROGRAMS: Final = ("process", "preprocess", "processing", "preprocessing", "prepare", "split", "evaluate")
 _CODE: Final = "/opt/ml/processing/code"
 _LISTS: Final = "ls -R /opt/ml/processing >/opt/ml/processing/output/files.txt"
 
 
-def text(asked: NewFile) -> str:
+def text(asked: NewJobFile) -> str:
     """With the program beside it, or one that lists what the container finds."""
     folder, program = _program(asked)
     command = ["python3", f"{_CODE}/{program}"] if program else ["/bin/sh", "-c", _LISTS]
@@ -44,7 +44,7 @@ StoppingCondition: {{MaxRuntimeInSeconds: 3600}}
 """
 
 
-def _program(asked: NewFile) -> tuple[str, str]:
+def _program(asked: NewJobFile) -> tuple[str, str]:
     """A program with a usual name, and the folder that it is in. That of the file has data too, and is not mounted."""
     for folder, names in asked.programs.items():
         for name in names:

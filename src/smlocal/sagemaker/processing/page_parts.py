@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.base.readable import readable_bytes
 from smlocal.jobs.documents import PLAN
-from smlocal.jobs.page_parts import Cell, PageParts, Section, Table
+from smlocal.jobs.page_parts import Cell, PageParts, PageSection, Table
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.processing import facts
@@ -27,11 +27,11 @@ def page_parts(store: Store, view: JobView) -> PageParts:
         instances=instances_of(view.answer),
         details=tuple(_details(view.answer)),
         sections=(
-            Section(
+            PageSection(
                 title="Inputs",
                 blocks=(Table(columns=("Input", *titles, "From"), rows=inputs, numbers=_COUNTS, more="input"),),
             ),
-            Section(
+            PageSection(
                 title="Outputs",
                 blocks=(Table(columns=("Output", *titles, "To"), rows=outputs, numbers=_COUNTS, more="output"),),
             ),

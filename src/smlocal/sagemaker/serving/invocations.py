@@ -60,7 +60,7 @@ class Tally:
 
 
 @dataclass(kw_only=True, slots=True)
-class Invocations:
+class InvocationCounts:
     """All of one endpoint, from the first to the last."""
 
     directory: str = ""
@@ -142,14 +142,14 @@ class Invocations:
             replace_file(os.path.join(self.directory, _FILE), json.dumps(document).encode(), mode=0o600)
 
 
-def read_invocations(directory: str) -> Invocations:
+def read_invocations(directory: str) -> InvocationCounts:
     """What an endpoint has kept in its folder; nothing if there is no file, or none that can be read."""
     folder = None
     try:
         folder = os.stat(directory)
         with open(os.path.join(directory, _FILE), "rb") as file:
             found = json.loads(file.read())
-        return Invocations(
+        return InvocationCounts(
             directory=directory,
             folder=folder,
             began=float(found["Began"]),
@@ -159,7 +159,7 @@ def read_invocations(directory: str) -> Invocations:
             errors=list(found["Errors"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Invocations(directory=directory, folder=folder)
+        return InvocationCounts(directory=directory, folder=folder)
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from smlocal.sagemaker.jobfile.new_file import BuiltImage, NewFile, channels, comment
+from smlocal.sagemaker.jobfile.new_file import BuiltImage, NewJobFile, channels, comment
 
 
-def text(asked: NewFile) -> str:
+def text(asked: NewJobFile) -> str:
     """With a channel for each folder with data."""
     lines = [*channels(asked.data)]
     given = "".join(f"{line}\n" if asked.data else f"# {line}\n" for line in lines)

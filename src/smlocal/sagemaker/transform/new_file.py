@@ -3,10 +3,10 @@
 import json
 
 from smlocal.sagemaker.hosting.new_file import container
-from smlocal.sagemaker.jobfile.new_file import NewFile
+from smlocal.sagemaker.jobfile.new_file import NewJobFile
 
 
-def text(asked: NewFile) -> str:
+def text(asked: NewJobFile) -> str:
     """With the newest model that its image has made here, and what is beside it as its records."""
     folders = {**asked.data, "": "./data"}
     data = asked.records or next((folders[each] for each in ("test", "testing") if each in folders), "")

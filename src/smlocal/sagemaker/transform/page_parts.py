@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.base.readable import counted, readable_bytes
-from smlocal.jobs.page_parts import Cell, FactRows, PageParts, Section, Sentences, Table
+from smlocal.jobs.page_parts import Cell, FactRows, PageParts, PageSection, Sentences, Table
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.transform.showing import RESULTS
@@ -29,8 +29,8 @@ def page_parts(store: Store, view: JobView) -> PageParts:  # noqa: ARG001 - the 
     return replace(
         about,
         sections=(
-            Section(title="Data", blocks=(FactRows(rows=tuple(_facts(found))),)),
-            Section(
+            PageSection(title="Data", blocks=(FactRows(rows=tuple(_facts(found))),)),
+            PageSection(
                 title="Objects without output",
                 blocks=(Table(columns=("Object", "What happened to it first"), rows=rows, more="object"), *more),
             ),

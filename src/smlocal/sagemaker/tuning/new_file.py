@@ -4,13 +4,13 @@ import json
 import re
 from typing import Final
 
-from smlocal.sagemaker.jobfile.new_file import NewFile, channels, smaller_is_better
+from smlocal.sagemaker.jobfile.new_file import NewJobFile, channels, smaller_is_better
 
 _METRIC: Final = ("objective", "=")
 _HYPERPARAMETER: Final = "learning_rate"
 
 
-def text(asked: NewFile) -> str:
+def text(asked: NewJobFile) -> str:
     """With a metric and a hyperparameter of the programs beside it, or with names to replace."""
     (metric, behind), parameter = asked.metric, asked.hyperparameter
     said = "" if metric else ' # the program must print such a line: print(f"objective={value}")'

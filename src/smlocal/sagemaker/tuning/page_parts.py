@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from smlocal.base.formatting import axis_duration, duration, short_number
 from smlocal.base.readable import counted
-from smlocal.jobs.page_parts import XY, Cell, Chart, Charts, Line, PageParts, Parallel, Section, Table
+from smlocal.jobs.page_parts import XY, Cell, Chart, Charts, Line, PageParts, PageSection, Parallel, Table
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, JobView, Span
 from smlocal.sagemaker.tuning.ranges import Range, ranges_of
@@ -34,7 +34,7 @@ def page_parts(store: Store, view: JobView) -> PageParts:
     blocks = (*(_drawings(valued, objective, axes, view.began) if valued else ()), _table(trials, objective, answer))
     return replace(
         about,
-        sections=(Section(title="Training jobs", blocks=blocks),),
+        sections=(PageSection(title="Training jobs", blocks=blocks),),
         bars=tuple(_bar(each, view.name) for each in trials[:_MOST_BARS] if each.started or each.created),
         more_bars=counted(len(trials) - _MOST_BARS, "more training job") if len(trials) > _MOST_BARS else "",
     )

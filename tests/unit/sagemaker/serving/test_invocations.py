@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.sagemaker.serving.invocations import Invocations, read_invocations
+from smlocal.sagemaker.serving.invocations import InvocationCounts, read_invocations
 
 SPANS, ERRORS, VARIANTS = 240, 20, 100
 
@@ -15,7 +15,7 @@ SPANS, ERRORS, VARIANTS = 240, 20, 100
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Its last element is the time."""
     times = [1000.0]
-    monkeypatch.setattr(f"{Invocations.__module__}.time.time", lambda: times[-1])
+    monkeypatch.setattr(f"{InvocationCounts.__module__}.time.time", lambda: times[-1])
     return times
 
 
@@ -24,7 +24,7 @@ def failed(text: str, status: int = 500) -> tuple[int, dict[str, Any]]:
 
 
 def test_requests_are_counted_by_time_and_by_variant(clock: list[float]) -> None:
-    kept = Invocations()
+    kept = InvocationCounts()
     kept.answered("Blue", 0.010, None)
     clock.append(1002.5)
     kept.answered("Green", 0.010, failed("no"))
@@ -43,18 +43,18 @@ def test_requests_are_counted_by_time_and_by_variant(clock: list[float]) -> None
 
 @pytest.mark.parametrize("seconds", [0.0, 0.00005, 0.0007, 0.012, 0.3, 4.0, 60.0, 3600.0])
 def test_a_time_is_known_within_five_percent(seconds: float) -> None:
-    kept = Invocations()
+    kept = InvocationCounts()
     kept.answered("Blue", seconds, None)
     assert kept.total.quantile(0.5) == pytest.approx(max(seconds, 1e-4), rel=0.05)
 
 
 def test_quantiles_are_of_all_requests() -> None:
-    kept = Invocations()
+    kept = InvocationCounts()
     for number in range(1, 101):
         kept.answered("Blue", number / 1000, None)
     assert kept.total.quantile(0.5) == pytest.approx(0.050, rel=0.05)
     assert kept.total.quantile(0.95) == pytest.approx(0.095, rel=0.05)
-    assert Invocations().total.quantile(0.5) is None
+    assert InvocationCounts().total.quantile(0.5) is None
 
 
 def test_the_file_stays_small_however_long_and_varied_the_service_is(tmp_path: Path, clock: list[float]) -> None:
@@ -71,7 +71,7 @@ def test_the_file_stays_small_however_long_and_varied_the_service_is(tmp_path: P
 
 
 def test_equal_errors_in_a_row_are_one(clock: list[float]) -> None:
-    kept = Invocations()
+    kept = InvocationCounts()
     for number, text in enumerate(("a", "a", "b", "a", "a", "a")):
         clock.append(1000.0 + number)
         kept.answered("Blue", 0.1, failed(text))
@@ -104,7 +104,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path, content: str) -> None:
 
 
 def test_a_clock_that_is_set_back_loses_nothing(clock: list[float]) -> None:
-    kept = Invocations()
+    kept = InvocationCounts()
     kept.answered("Blue", 0.1, None)
     clock.append(10.0)
     kept.answered("Blue", 0.1, None)
