@@ -37,6 +37,7 @@ from smlocal.sagemaker.serving.model_file import READING, SERVING, ModelFile, in
 from smlocal.sagemaker.serving.named_endpoint import endpoint_of, find_endpoint
 from smlocal.sagemaker.serving.state import HOSTING, State, invocation_seconds, read_state, status_word
 from smlocal.sagemaker.serving.variants import container_of, containers_in
+from smlocal.terms.statuses import JobStatus
 from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def model_to_deploy(
         document.set((LOCAL, SERVING, "Key"), key)
     at = places[0]
     if len(places) == 1 and not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
+        document.set((*at, "Image"), "any")
+        read_model(document)  # a misspelt member is the cause, or another mistake to correct first
         raise DeployImageError(
             f"no image is given to serve {called}", remedy=[f"Name one: smlocal deploy {called} --image IMAGE"]
         )
@@ -133,7 +136,7 @@ def _document(what: str) -> tuple[Document, str]:
         kind = kind_of(document.data)
         if kind is not ENDPOINT and kind.describes(document.data) and kind.sign in document.data:
             raise NotAnEndpointError(
-                f"{what} describes {kind.with_article}, and a model is deployed", remedy=kind.deployed(what)
+                f"{what} describes {kind.with_article}; smlocal deploy takes a model", remedy=kind.deployed(what)
             )
         return document, os.path.splitext(os.path.basename(what))[0]
     if os.path.exists(what) or os.sep in what or what.endswith((".gz", ".tgz")):
@@ -301,7 +304,9 @@ def _connected(directory: str, name: str, *, seconds: float) -> "socket":
 def _not_in_service(endpoint: ListedEndpoint) -> EndpointNotInServiceError:
     record = endpoint.record
     remedy = "Wait until it is InService: smlocal endpoints shows that."
-    if record.status.terminal:
+    if record.status is JobStatus.STOPPING:
+        remedy = f"It is being stopped. Wait until it has ended (smlocal wait {record.name}), and deploy it again."
+    elif record.status.terminal:
         remedy = f"Deploy it again; smlocal describe {record.name} shows why it has ended."
     return EndpointNotInServiceError(
         f"the endpoint {record.name} is not in service: it is {endpoint.status}",

@@ -11,6 +11,8 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.kinds import request_reading
 from smlocal.sagemaker.requests import REQUESTS
 
+_UNKNOWN = "unknown key "
+
 
 def coverage_tables() -> dict[str, dict[str, Any]]:
     """How each member of a request is handled, by the request's name."""
@@ -26,16 +28,25 @@ def requests_of_file(path: str) -> tuple[str, ...]:
 
 
 def coverage_of_file(path: str) -> dict[str, dict[str, Any]]:
-    """How each member that a file has is handled, by its requests; of jobs of replicas, each that there is."""
+    """How each member that a file has is handled, by its requests; of jobs of replicas, each that there is.
+
+    A member that no request has is `unknown`.
+    """
     requests = requests_of_file(path)
-    data = read_file(path).data
-    kind = kind_of(data)
+    document = read_file(path)
+    kind = kind_of(document.data)
     if kind is REPLICAS:
         return {name: coverage_json()[name] for name in requests}
-    table = request_reading(kind).TABLE
-    asked = {name: value for name, value in data.items() if name != LOCAL}
+    reading = request_reading(kind)
+    table = reading.TABLE
+    asked = {name: value for name, value in document.data.items() if name != LOCAL}
     has = {row for name, _, _ in table.members(asked) if (row := table.row_of(name)) is not None}
-    return {", ".join(requests): {name: row for name, row in table.as_json().items() if name in has}}
+    rows = {name: row for name, row in table.as_json().items() if name in has}
+    for violation in reading.validated(document, strict=False)[2]:
+        if violation.text.startswith(_UNKNOWN):
+            name, _, hint = violation.text.removeprefix(_UNKNOWN).partition(": ")
+            rows[name] = {"support": "unknown", "note": f"No request has this member{f': {hint}' if hint else '.'}"}
+    return {", ".join(requests): rows}
 
 
 def job_file_schema(request: str) -> dict[str, Any]:

@@ -131,7 +131,7 @@ An image started with serve, which answers /ping and /invocations.
 
   smlocal deploy NAME         the model of a job, or of a search
   smlocal deploy model.tar.gz --image IMAGE
-  smlocal invoke NAME --body request.csv --content-type text/csv
+  smlocal invoke NAME --body-file request.csv --content-type text/csv
   smlocal endpoints           their addresses
   smlocal rm --stop NAME
   smlocal check IMAGE --for serve

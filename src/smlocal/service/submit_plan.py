@@ -15,6 +15,7 @@ from smlocal.data.sources import local_listing
 from smlocal.data.sources.local_path import is_remote, longest_match
 from smlocal.data.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.data.sources.source_errors import Caller, RequestedSource
+from smlocal.errors import RequestInvalidError
 from smlocal.errors.of_commands import UploadManifestError, UploadPrefixError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -31,6 +32,7 @@ _BUCKET = r"(?:[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:[^/]+accesspoint[:/][^/]+)"
 _LOCATION = re.compile(rf"s3://{_BUCKET}(?:/[^\0]*)?")
 _NOT_YET = "0000000000000000"
 """In place of the name that the content gives."""
+_ANY_PLACE = "s3://bucket/"
 _CODE_CHANNEL = "code"
 
 
@@ -128,13 +130,21 @@ def plan_submit(
     code = local.Code if local.Code is not None and _sends_code(document, options, notes) else None
     if local.Sample is not None and channels:
         notes.append(f"Local.Sample is for this machine: all files of the {channels[0].word}s are uploaded")
-    top = _top(options, [*(each.subject for each in channels), *(["the code"] if code is not None else [])])
+    top = _top(options)
+    missing = _no_place([*(each.subject for each in channels), *(["the code"] if code is not None else [])], top)
     document.overrides = "--upload-to"
+    top = top or _ANY_PLACE  # so that nothing but the missing place is refused
     for each in channels:
         document.set(each.path, f"{top}{each.name}/{_NOT_YET}/")
     name_code = _place_code(document) if code is not None else lambda _: None
     name_code(f"{top}{_CODE_CHANNEL}/{_NOT_YET}/{CODE_ARCHIVE}")
-    request = strict_request(document, region=options.region)
+    try:
+        request = strict_request(document, region=options.region)
+    except RequestInvalidError as error:
+        error.remedy = (*error.remedy, *(missing.remedy if missing is not None else ()))
+        raise
+    if missing is not None:
+        raise missing
     notes += _image_notes(request, options.region)
     listings = [(each, _listing(each, document, local, request, options.region)) for each in channels]
     packed = None if code is None else _packed(code, document, options)
@@ -195,16 +205,21 @@ def check_location(text: str, option: str) -> None:
         )
 
 
-def _top(options: SubmitOptions, needed: list[str]) -> str:
-    """The prefix of all uploads, with a final `/`; empty if there is nothing to upload."""
-    if options.upload_to is not None:
-        check_location(options.upload_to, "--upload-to")
-        return f"{options.upload_to.rstrip('/')}/"
-    if not needed:
+def _top(options: SubmitOptions) -> str:
+    """The prefix of all uploads, with a final `/`; empty if none is given."""
+    if options.upload_to is None:
         return ""
+    check_location(options.upload_to, "--upload-to")
+    return f"{options.upload_to.rstrip('/')}/"
+
+
+def _no_place(needed: list[str], top: str) -> UploadPrefixError | None:
+    """The error if there is something to upload, and no prefix for it."""
+    if top or not needed:
+        return None
     one = len(needed) == 1
-    raise UploadPrefixError(
-        f"{', '.join(needed)} {'is' if one else 'are'} on this machine, and no place in S3 is given to upload "
+    return UploadPrefixError(
+        f"{' and '.join(needed)} {'is' if one else 'are'} on this machine, and no place in S3 is given to upload "
         f"{'it' if one else 'them'} to",
         remedy=(
             "Name one:  --upload-to s3://bucket/some/prefix",

@@ -204,11 +204,18 @@ def test_hyperband_stops_training_jobs_by_their_metric(tuning: Any, all_gone: Go
 
 
 @pytest.mark.slow(4)
-def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any) -> None:
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo seen; echo no age >/opt/ml/output/failure; exit 3", "AlgorithmError: no age, exit code: 3"),
+        ("echo seen; exit 3", "exit code: 3, last line: seen"),
+    ],
+)
+def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any, script: str, reason: str) -> None:
     life = tuning.life
-    done = life("run", tuning.file("tuning-why", "echo seen; echo no age >/opt/ml/output/failure; exit 3"))
+    done = life("run", tuning.file("tuning-why", script))
     first, others = tuning.child("tuning-why", 1), [each.name for each in tuning.children("tuning-why")][1:]
-    because = f"all {1 + len(others)} failed with the same reason: AlgorithmError: no age, exit code: 3"
+    because = f"all {1 + len(others)} failed with the same reason: {reason}"
     lines = done.stderr.splitlines()
     assert f"  because   {because}" in lines
     assert lines[-1] == f"  next      smlocal logs {first} · smlocal describe tuning-why"
@@ -216,7 +223,7 @@ def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any)
     logs = life("logs", "tuning-why")
     assert (logs.returncode, logs.stdout) == (0, "")
     assert logs.stderr.splitlines()[:2] == [
-        "tuning-why has no log of its own: its training jobs have",
+        "tuning-why has no log of its own. Its training jobs have logs",
         f"  smlocal logs {first}   Failed",
     ]
     assert life("logs", first).stdout == "seen\n"

@@ -84,7 +84,7 @@ def test_a_place_that_is_none_is_refused(plan: Plan, place: str) -> None:
 
 
 def test_without_a_place_all_that_is_local_is_named(plan: Plan) -> None:
-    with pytest.raises(UploadPrefixError, match='channel "train", the code are on this machine'):
+    with pytest.raises(UploadPrefixError, match='channel "train" and the code are on this machine'):
         plan(request(InputDataConfig=[channel("./data")], Local={"Code": "./data"}), upload_to=None)
 
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 # runc names the program in quotes, crun does not.
-_NOT_FOUND = re.compile(r"executable file `\S+` not found in \$PATH|exec: \"[^\"]*\": executable file not found")
+_NOT_FOUND = re.compile(
+    r"executable file `(?P<crun>\S+)` not found in \$PATH|exec: \"(?P<runc>[^\"]*)\": executable file not found"
+)
 _START_DENIED = re.compile(r"exec: \"[^\"]*\": permission denied|open executable: permission denied", re.IGNORECASE)
-_MISSING = re.compile(r"exec: \"[^\"]*\": (?:stat \S+: )?no such file or directory")
+_MISSING = re.compile(r"exec: \"([^\"]*)\": (?:stat \S+: )?no such file or directory")
 _NO_INTERPRETER = re.compile(r"exec \S+: no such file or directory|exec user process caused: no such file")
 _START_FORMAT = re.compile(r"exec format error", re.IGNORECASE)
 _ON_A_FILE = re.compile(r"mounting \S+ to rootfs at \"(?P<target>[^\"]+)\".*not a directory", re.DOTALL)
@@ -30,13 +32,13 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "No file of that name on the PATH of the image can be executed: either it is missing (COPY it to "
+    "No program {name} on the PATH of the image can be executed: either it is missing (COPY it to "
     "/usr/local/bin) or it is not executable (chmod +x)."
 )
 _PROGRAM = (
     (_NOT_FOUND, _NOT_ON_PATH),
     (_START_DENIED, "The program is not executable: chmod +x it before it is copied into the image."),
-    (_MISSING, "The image has no such program."),
+    (_MISSING, "The image has no program {name}."),
     (_NO_INTERPRETER, NO_INTERPRETER),
     (_START_FORMAT, WRONG_FORMAT),
 )
@@ -55,8 +57,10 @@ def start_hint(
     on_a_file = _ON_A_FILE.search(message)
     if on_a_file:
         return f"{on_a_file['target']} is a file in the image, so no folder can be mounted there."
-    known = next((hint for words, hint in _PROGRAM if words.search(message)), None)
-    return known and (of_platform() or known)
+    for words, hint in _PROGRAM:
+        if found := words.search(message):
+            return of_platform() or hint.format(name=next(filter(None, found.groups()), ""))
+    return None
 
 
 def _hidden_by(mounted: Iterable[str]) -> list[str]:
@@ -117,6 +121,8 @@ class HostExit:
     """The folders of the container that smlocal mounts."""
     shared_memory: int | None = None
     """Bytes of /dev/shm, if the job sets them."""
+    memory: int = 0
+    """Bytes of Local.Memory, where that is what limits the host; else 0."""
     volume: int | None = None
     """Size of the volume for results in bytes, if it is limited."""
     free: int | None = None
@@ -187,9 +193,14 @@ def _killed_from_outside(end: HostExit) -> str | None:
 
 
 def _out_of_memory(end: HostExit) -> str | None:
-    if not end.oom_killed or end.exit_code == KILLED:  # for PID 1 itself the reason says it
+    if not end.oom_killed:
         return None
-    return f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
+    limited = f"Memory was limited to {readable_bytes(end.memory)} by Local.Memory (--memory): raise it."
+    advice = [limited] if end.memory else []
+    if end.exit_code == KILLED:  # for PID 1 itself the reason says it, but not which limit it was
+        return next(iter(advice), None)
+    killed = f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
+    return " ".join((killed, *advice))
 
 
 def _program(end: HostExit) -> str | None:

@@ -13,6 +13,7 @@ from smlocal.jobs.decide.attempt_outcome import HostEnd, Symptoms, Trouble
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import mounts
 from smlocal.jobs.kinds import running
+from smlocal.jobs.planning.aspects.limits.plan import own_memory_limit
 from smlocal.jobs.planning.model import host_directory
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
         data=plan.folders.data,
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
         shared_memory=limits.shared_memory,
+        memory=own_memory_limit(run.host.host, limits, memory_mib=plan.engines.machine.memory_mib),
         volume=limits.disk,
         free=free_bytes(host_directory(plan, run.host))
         if plan.engines.first.shares_folders and is_full(tail)

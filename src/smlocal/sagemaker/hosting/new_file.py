@@ -13,7 +13,7 @@ def text(asked: NewJobFile) -> str:
     """With the newest model that its image has made here."""
     return f"""\
 {asked.head("The requests CreateModel, CreateEndpointConfig and CreateEndpoint", "deploy")}\
-# Then ask it:  smlocal invoke NAME --body FILE      Stop it:  smlocal stop NAME
+# Then ask it:  smlocal invoke NAME --body-file FILE      Stop it:  smlocal stop NAME
 
 # EndpointName: my-endpoint # default: a name made from this file's name and the time
 # ExecutionRoleArn: arn:aws:iam::123456789012:role/SageMakerRole

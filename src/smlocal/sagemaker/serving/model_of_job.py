@@ -108,7 +108,7 @@ def no_model_named(document: Document, at: Path, text: str) -> ModelMissingError
             names = [each.name for each in store.list(limit=_MOST_COMPARED)]
             near = closest_words(text, names, most=_MOST_SUGGESTED)
     return ModelMissingError(
-        f"there is no model of the name {text}: neither a job has it, nor a file in {document.directory}",
+        f"there is no model named {text}: no job has this name, and no file in {document.directory}",
         details=[f"{document.where(at)}   {'.'.join(map(str, at))}"],
         remedy=[*([f"Did you mean {' or '.join(near)}?"] if near else []), "smlocal jobs lists all jobs."],
     )

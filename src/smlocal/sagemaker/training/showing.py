@@ -18,6 +18,8 @@ from smlocal.terms.masking import without_passwords
 from smlocal.terms.statuses import JobStatus, StopCause
 
 EMPTY_REASON = "AlgorithmError: , exit code: "
+NOT_STARTED = "ClientError: Artifact upload failed:API error"
+"""The beginning of the reason of a container that the engine could not start: the rest is the engine's."""
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
 _SHOWN = 200
@@ -38,7 +40,7 @@ class TrainingShowing(Showing[JobPlan]):
     LIST = "TrainingJobSummaries"
     HAS_PAGE_PARTS = True
     LISTED = (LOCAL, REQUEST)
-    NO_CAUSE = (EMPTY_REASON, "InternalServerError")
+    NO_CAUSE = (EMPTY_REASON, NOT_STARTED, "InternalServerError")
     request_only = staticmethod(request_only)
     metrics = staticmethod(definitions_of)
 

@@ -32,8 +32,8 @@ CONTAINER: Final = "/execution-parameters"
 DEFAULT: Final = "the default"
 """Who has said how records are sent."""
 NO_OBJECT: Final = (
-    f"the answer to {CONTAINER} is not a JSON object of at most 64 KiB; it is ignored, and what the request leaves out "
-    "has its default"
+    f"the answer to {CONTAINER} is not a JSON object of at most 64 KiB, and is ignored; parameters that the "
+    "request leaves out have their defaults"
 )
 _MESSAGE_SHOWN: Final = 200
 """Characters of a container's message in a sentence."""

@@ -118,7 +118,7 @@ class TuningShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own; its training jobs have them",
             no_tensors="saves no tensors: its training jobs may",
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
-            no_log="has no log of its own: its training jobs have",
+            no_log="has no log of its own. Its training jobs have logs",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:
@@ -237,7 +237,7 @@ def _first_failed(local: Mapping[str, Any]) -> str:
 def _failures(local: Mapping[str, Any]) -> Iterator[str]:
     """Why they have failed, in one line; nothing if none has."""
     failed, made = _failed(local), len(local.get(_TRAINING_JOBS) or ())
-    reasons = [in_one_line(each.get("FailureReason")) for each in failed]
+    reasons = [each.get("Cause") or in_one_line(each.get("FailureReason")) for each in failed]
     if not failed:
         return
     if len(failed) > 1 and len(set(reasons)) == 1:

@@ -35,7 +35,7 @@ from smlocal.sagemaker.tuning.state import (
     summary,
     verdict_of,
 )
-from smlocal.sagemaker.tuning.trial_jobs import TrialJobs, parent_bests
+from smlocal.sagemaker.tuning.trial_jobs import TrialJobs, cause_of, parent_bests
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
@@ -120,6 +120,7 @@ class TuningSupervisor(Supervisor):
                 {
                     **summary(each, objectives[each.definition], names[each.definition]),
                     **({"EarlyStopped": True} if each.early else {}),
+                    **({"Cause": cause} if (cause := cause_of(each, self.context.store)) else {}),
                 }
                 for each in self.search.trials
             ],

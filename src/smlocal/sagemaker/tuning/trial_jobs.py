@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.base.regex import regex as late
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
@@ -200,3 +201,20 @@ def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]
             if best is not None:
                 found.append({**best, "TuningJobName": name})
     return found
+
+
+def cause_of(trial: Trial, store: Store) -> str:
+    """Why it has failed, if its reason does not say that: a hint, or the last line of its log."""
+    if trial.status != "Failed":
+        return ""
+    from smlocal.sagemaker.training.showing import TrainingShowing  # only after a failure
+
+    reason = trial.reason or ""
+    if not reason.startswith(TrainingShowing.NO_CAUSE):
+        return ""
+    local = store.document(trial.name, LOCAL_BLOCK) or {}
+    if hints := local.get("Hints"):
+        return str(hints[0])
+    log = _log_end(store.directory(trial.name), local["FailedHost"]) if local.get("FailedHost") else ""
+    line = next((in_one_line(each) for each in reversed(log.splitlines()) if each.strip()), "")
+    return f"{reason.rpartition(', ')[2]}, last line: {line}" if line else ""

@@ -89,7 +89,9 @@ def test_only_endpoints_are_listed_and_jobs_lists_them_apart(
     assert [each["EndpointName"] for each in jobs["Endpoints"]] == ["failed", "serves"]
 
 
-def test_what_is_no_endpoint_is_not_invoked(smlocal: Run, endpoint: Make, remember: Callable[..., None]) -> None:
+def test_what_is_no_endpoint_is_not_invoked(
+    smlocal: Run, endpoint: Make, remember: Callable[..., None], tmp_path: Path
+) -> None:
     remember("trains")
     endpoint("failed", reason="did not pass")
     for name, error in (("trains", "not-an-endpoint"), ("failed", "endpoint-not-in-service")):
@@ -98,6 +100,16 @@ def test_what_is_no_endpoint_is_not_invoked(smlocal: Run, endpoint: Make, rememb
         assert "[invocation-body]" in smlocal("invoke", "failed", *body).stderr
     for given in ((), ("--body", "1", "--body-file", "absent")):
         assert "give the body with --body, or a file with --body-file" in smlocal("invoke", "failed", *given).stderr
+    endpoint("stopping")
+    with Store.open(str(tmp_path)) as store:
+        store.transition(
+            "stopping",
+            status=JobStatus.STOPPING,
+            phase=JobPhase.STOPPING,
+            message=PhaseMessage.STOPPING,
+            at=time.time(),
+        )
+    assert "smlocal wait stopping" in smlocal("invoke", "stopping", "--body", "-").stderr
     done = smlocal("invoke", "failed", "--body", "-", "--custom-attributes", "a\r\nX-Evil: b")
     assert (done.returncode, "only printable ASCII" in done.stderr) == (2, True)
 
@@ -161,6 +173,9 @@ def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., N
     remember("trains")
     (tmp_path / "model.tar.gz").touch()
     (tmp_path / "job.yaml").write_text("AlgorithmSpecification: {TrainingImage: held}")
+    variants = "ProductionVariants: [{VariantName: a, InstanceType: ml.m5.large, InitialInstanceCount: 1}]\n"
+    (tmp_path / "misspelt.yaml").write_text(f"PrimaryContaner: {{Image: held}}\n{variants}")
+    (tmp_path / "without.yaml").write_text(f"PrimaryContainer: {{}}\n{variants}")
     for words, error in (
         (("trains",), "model-missing"),
         (("absent",), "job-unknown"),
@@ -168,6 +183,8 @@ def test_what_cannot_be_deployed_is_said(smlocal: Run, remember: Callable[..., N
         (("model.tar.gz",), "deploy-image"),
         (("model.tar.gz", "--image", "held", "--name", "a b"), "request-invalid"),
         (("job.yaml",), "not-an-endpoint"),
+        (("misspelt.yaml",), "request-invalid"),
+        (("without.yaml",), "deploy-image"),
     ):
         done = smlocal("deploy", *words, cwd=tmp_path)
         assert (done.returncode, f"[{error}]" in done.stderr) == (2, True), done.stderr

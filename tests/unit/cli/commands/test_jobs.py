@@ -106,6 +106,9 @@ def one_of_each(remember: Callable[..., None], tmp_path: Path) -> Callable[[str]
         reason="AlgorithmError: , exit code: 3",
         local={"Hosts": [{"Name": "algo-1", "Log": str(log)}], "FailedHost": "algo-1"},
     )
+    engine = "ClientError: Artifact upload failed:API error (400): no shim"
+    remember("unstarted", reason=engine, local={"Hosts": [], "Hints": ["train is not executable."]})
+    remember("unexplained", reason=engine, local={"Hosts": [], "FailedHost": "algo-1"})
     explained = {"Explanation": "data/b.csv: 400", "Transform": {"Requests": 7}}
     transform = {"platform": "sagemaker_transform", "local": explained}
     remember("records", **transform)
@@ -135,6 +138,8 @@ def test_a_list_says_the_kind_what_came_of_a_job_and_the_cause(one_of_each: Call
     for name, line in {
         "metric": "training | Completed | loss 0.127",
         "empty": "training | Failed | exit code: 3, last line: no such column: age",
+        "unstarted": "training | Failed | train is not executable.",
+        "unexplained": "training | Failed | ClientError: Artifact upload failed:API error (400): no shim",
         "records": "transform | Completed | 7 requests",
         "refused": "transform | Failed | data/b.csv: 400",
         "bad": "tuning | Failed | all 2 failed with the same reason: AlgorithmError: no column, exit code: 2",
@@ -153,7 +158,14 @@ def test_the_jobs_of_a_search_stand_below_it(smlocal: Run) -> None:
     assert [line.split()[0] for line in lines[at + 1 : at + 3]] == ["search-2", "search-1"]
     assert [line[:4] for line in lines if line.startswith(" ")] == ["  se", "  se"]
     alone = smlocal("jobs", "--kind", "training").stdout.splitlines()
-    assert [line.split()[0] for line in alone[1:]] == ["search-2", "search-1", "empty", "metric"]
+    assert [line.split()[0] for line in alone[1:]] == [
+        "search-2",
+        "search-1",
+        "unexplained",
+        "unstarted",
+        "empty",
+        "metric",
+    ]
     assert not any(line.startswith(" ") for line in alone)
 
 

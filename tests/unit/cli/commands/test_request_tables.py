@@ -29,13 +29,17 @@ def test_the_words_are_those_of_the_kinds() -> None:
 def test_the_file_of_each_kind(
     word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its coverage is that of the members it has, and its schema that of its kind."""
+    """Its coverage is that of the members it has, and its schema that of its kind. A misspelt member is unknown."""
     monkeypatch.chdir(tmp_path)
     text, member = FILES[word]
     Path("a.yaml").write_text(text, encoding="utf-8")
     assert run_command_line(["coverage", "a.yaml", "--json"]) == 0
     ((requests, table),) = json.loads(capsys.readouterr().out).items()
     assert (requests, [*table]) == (", ".join(REQUESTS_OF[word]), [member])
+    Path("misspelt.yaml").write_text(f"{text}\nTgas: []", encoding="utf-8")
+    assert run_command_line(["coverage", "misspelt.yaml", "--json"]) == 0
+    ((_, rows),) = json.loads(capsys.readouterr().out).items()
+    assert (rows.pop("Tgas")["support"], rows) == ("unknown", table)
     assert run_command_line(["coverage", "--of", word, "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     assert [*whole] == [*REQUESTS_OF[word]]

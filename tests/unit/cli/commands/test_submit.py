@@ -86,6 +86,12 @@ def test_what_is_wrong_comes_before_credentials(here: Path, capfd: pytest.Captur
     assert "2 problems in job.yaml" in said
     assert "--role arn:aws:iam::ACCOUNT:role/NAME" in said
     assert run_command_line(["submit", "job.yaml"]) == 2
+    said = capfd.readouterr().err
+    assert "2 problems in job.yaml" in said
+    assert "--role" in said  # all that is missing, at once
+    assert "--upload-to s3://bucket/some/prefix" in said
+    (here / "job.yaml").write_text(JOB)
+    assert run_command_line(["submit", "job.yaml"]) == 2
     assert "[upload-prefix]" in capfd.readouterr().err
 
 

@@ -105,12 +105,17 @@ def test_sigkill_from_outside() -> None:
     (hint,) = hints(exit_code=137)
     assert "docker kill" in hint
     assert hints(exit_code=137, oom_killed=True) == []
+    (hint,) = hints(exit_code=137, oom_killed=True, memory=1 << 27)
+    assert "128 MiB by Local.Memory" in hint
     assert hints(exit_code=137, signalled=True) == []
 
 
 def test_a_child_without_memory() -> None:
     (hint,) = hints(exit_code=1, oom_killed=True)
     assert "PID 1 then exited 1" in hint
+    assert "Local.Memory" not in hint
+    (hint,) = hints(exit_code=1, oom_killed=True, memory=1 << 27)
+    assert "PID 1 then exited 1. Memory was limited to 128 MiB" in hint
 
 
 def test_a_process_that_ignored_sigterm_is_named() -> None:

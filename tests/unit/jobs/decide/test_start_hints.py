@@ -8,10 +8,10 @@ RUNC = "OCI runtime create failed: runc create failed: unable to start container
 @pytest.mark.parametrize(
     ("message", "word"),
     [
-        ('exec: "train": executable file not found in $PATH: unknown', "PATH"),
-        ("executable file `train` not found in $PATH: No such file", "chmod +x"),
+        ('exec: "train": executable file not found in $PATH: unknown', "No program train on the PATH"),
+        ("executable file `train` not found in $PATH: No such file", "No program train on the PATH"),
         ('exec: "/t/train": permission denied: unknown', "not executable"),
-        ('exec: "/t/train": stat /t/train: no such file or directory: unknown', "no such program"),
+        ('exec: "/t/train": stat /t/train: no such file or directory: unknown', "The image has no program /t/train."),
         ("exec /usr/local/bin/train: no such file or directory", "Windows"),
         ("exec /usr/local/bin/train: exec format error", "#!"),
         (
