@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any, cast
 
 import pytest
+from tests.kit import until
 
 from smlocal.engine.docker import connect
 from smlocal.engine.interface import JOB_LABEL, Resource, ResourceKind
@@ -33,3 +36,53 @@ def test_a_crowd(docker: Callable[..., str], assert_nothing_left: Callable[[str]
     assert sum(found) >= len(found) // 2
     for number in range(4):
         assert_nothing_left(f"crowd-{number}")
+
+
+class Beside:
+    """An engine; another job ends right after the look with this number."""
+
+    def __init__(self, look: int, then: Callable[[], None]) -> None:
+        self.engine, self.look, self.then = connect(), look, then
+
+    def owned(self) -> list[Resource]:
+        found = self.engine.owned()
+        self.look -= 1
+        if self.look == 0:
+            self.then()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+
+@pytest.mark.parametrize("look", [1, 2, 3])
+def test_two_that_end_at_once(
+    look: int, docker: Callable[..., str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    """Whenever the other one ends, one of the two removes the address."""
+    if "Podman" in docker("version"):
+        pytest.skip("Podman's networks are there only while a container is on them")
+    engine, marks = connect(), [f"smlocal-credentials-pair-{look}-{number}" for number in range(2)]
+    for mark in marks:
+        use_address(engine, mark, {JOB_LABEL: f"pair-{look}"})
+
+    def end(mark: str) -> None:
+        engine.remove(Resource(kind=ResourceKind.VOLUME, id=mark))
+
+    with ExitStack() as other:
+        other.enter_context(released(engine, {marks[1]}))
+
+        def end_other() -> None:
+            end(marks[1])
+            other.close()
+
+        with released(cast("Any", Beside(look, end_other)), {marks[0]}):
+            end(marks[0])
+    until(
+        lambda: (
+            bool(docker("volume", "ls", "--quiet", "--filter", "label=smlocal.credentials"))
+            or not docker("network", "ls", "--quiet", "--filter", "label=smlocal.credentials")
+        ),
+        seconds=20,
+    )
+    assert_nothing_left(f"pair-{look}")
