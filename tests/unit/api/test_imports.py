@@ -145,7 +145,7 @@ JOBS = {
     "transform": Needs(
         ours=269,
         all=336,
-        kilobytes=2767,  # likewise; and where a file names a job in place of a model
+        kilobytes=2768,  # likewise; and where a file names a job in place of a model
         extensions=16,
         dataclasses=229,
         regexes=37,
@@ -184,7 +184,7 @@ JOBS = {
     "tuning": Needs(
         ours=258,
         all=331,
-        kilobytes=2449,
+        kilobytes=2451,
         extensions=18,
         dataclasses=207,
         regexes=41,
