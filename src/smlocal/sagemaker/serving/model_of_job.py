@@ -80,7 +80,7 @@ def newest_model(image: str) -> str:
 def with_models_of_jobs(document: Document) -> None:
     """Write the model of a job where the document has the job's name in its place. A file of the name comes first."""
     named = [
-        (at, name) for at, name in models_named(document) if not os.path.exists(os.path.join(document.directory, name))
+        (at, name) for at, name in models_named(document) if not os.path.isfile(os.path.join(document.directory, name))
     ]
     if not named or document.elsewhere is not None or not os.path.isdir(home := home_directory()):
         return

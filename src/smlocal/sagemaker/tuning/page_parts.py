@@ -74,21 +74,27 @@ def _axes(answer: Mapping[str, Any], trials: Sequence[Trial]) -> dict[str, Range
     config = answer["HyperParameterTuningJobConfig"]
     given = [config.get("ParameterRanges")]
     given += [each.get("HyperParameterRanges") for each in answer.get("TrainingJobDefinitions") or ()]
-    known: dict[str, Range] = {}
+    known: dict[str, list[Range]] = {}
     for each in [each for ranges in given for each in ranges_of(ranges)]:
-        before = known.get(each.name, each)  # definitions may have different ranges of one name
-        known[each.name] = replace(
-            before,
-            low=min(before.low, each.low),
-            high=max(before.high, each.high),
-            values=tuple(dict.fromkeys((*before.values, *each.values))),
-        )
+        known.setdefault(each.name, []).append(each)
     names = dict.fromkeys(name for trial in trials for name in trial.tuned)
-    return {name: known.get(name) or _range_of(name, trials) for name in names}
+    return {name: _axis(name, known.get(name, ()), trials) for name in names}
+
+
+def _axis(name: str, ranges: Sequence[Range], trials: Sequence[Trial]) -> Range:
+    """One that holds all ranges of this name; those of definitions may have no scale in common, then all trials."""
+    if len({(each.kind, each.scaling) for each in ranges}) != 1:
+        return _range_of(name, trials)
+    return replace(
+        ranges[0],
+        low=min(each.low for each in ranges),
+        high=max(each.high for each in ranges),
+        values=tuple(dict.fromkeys(value for each in ranges for value in each.values)),
+    )
 
 
 def _range_of(name: str, trials: Sequence[Trial]) -> Range:
-    """A range that holds what was tried, where the request states none."""
+    """A range that holds what was tried, where the request states none, or several."""
     values = [each.tuned[name] for each in trials if name in each.tuned]
     try:
         numbers = [float(value) for value in values]

@@ -200,3 +200,39 @@ def test_training_jobs_of_several_definitions_have_a_column_of_their_names(store
     shown = {column: [tuple(cell.text for cell in row[2:5]) for row in rows] for column, rows in table.orders}
     assert shown[2] == [("5", "net", ""), ("3", "tree", "4")]
     assert shown[3] == [("5", "net", ""), ("3", "tree", "4")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "values", "ends"),
+    [
+        (("Continuous", "0.01", "1", "Logarithmic"), ("Continuous", "0", "9", "Auto"), ("0.5", "0"), ("0", "0.5")),
+        (
+            ("Continuous", "0.1", "0.9", "ReverseLogarithmic"),
+            ("Continuous", "0", "9", "Auto"),
+            ("0.5", "5"),
+            ("0.5", "5"),
+        ),
+        (("Continuous", "0", "9", "Auto"), ("Categorical", "few", "many", ""), ("5", "few"), ("5", "few")),
+    ],
+)
+def test_definitions_whose_ranges_of_a_name_have_no_scale_in_common(
+    store: Store, first: tuple[str, ...], second: tuple[str, ...], values: tuple[str, str], ends: tuple[str, str]
+) -> None:
+    config = {**REQUEST["HyperParameterTuningJobConfig"], "ParameterRanges": {}}
+    definitions = [
+        {
+            "DefinitionName": kind,
+            "HyperParameterRanges": {
+                f"{kind}ParameterRanges": [
+                    {"Name": "lr", "Values": [low, high]}
+                    if kind == "Categorical"
+                    else {"Name": "lr", "MinValue": low, "MaxValue": high, "ScalingType": scale}
+                ]
+            },
+        }
+        for kind, low, high, scale in (first, second)
+    ]
+    answer = {"HyperParameterTuningJobConfig": config, "TrainingJobDefinitions": definitions}
+    tried = [ended(number, 1.0, lr=value) for number, value in enumerate(values, start=1)]
+    charts, _, _ = blocks(drawn(store, *tried, answer=answer))
+    assert charts.charts[1].x_labels == ends

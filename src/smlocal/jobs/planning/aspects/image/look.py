@@ -38,6 +38,8 @@ SERVE: Final = "serve"
 """The argument with which a container that answers requests is started, and the program that is then looked for."""
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Of an image that sets none."""
+_MOST_FOLDERS: Final = 20
+"""Of a PATH: each is a call to the engine."""
 _LABEL: Final = "image-look"
 
 
@@ -195,13 +197,14 @@ def _find(container: str, engine: Engine, root: str) -> tuple[str, ...]:
 
 def _program_of(image: ImageFacts, container: str, engine: Engine) -> str:
     """Where `serve` is on the PATH of an image; empty if it is in no folder there."""
-    for folder in image.environment.get("PATH", _PATH).split(":"):
+    folders = dict.fromkeys(each for each in image.environment.get("PATH", _PATH).split(":") if each.startswith("/"))
+    for folder in [*folders][:_MOST_FOLDERS]:
         path = f"{folder.rstrip('/')}/{SERVE}"
         try:
             with closing(engine.get_archive(container, path, small=True)) as archive:
                 next(archive, None)
         except EngineError as error:
-            if error.status != _ABSENT:
+            if not error.status:  # else it is not there, or its folder is a file: Docker answers 500 then
                 raise
         else:
             return path
