@@ -172,5 +172,6 @@ def test_a_job_that_is_not_there_may_have_a_similar_name(life: Life) -> None:
     done = life("deploy", model)
     assert (done.returncode, "Did you mean kinds-similar?" in done.stderr) == (2, True), done.stderr
     model.write_text(f"PrimaryContainer: {{Image: {life.image}, ModelDataUrl: kinds-similar}}\n")
+    (life.folder / "kinds-similar").mkdir()  # no model, so the job is meant
     done = life("deploy", model)
     assert (done.returncode, "the job kinds-similar has no model" in done.stderr) == (2, True), done.stderr

@@ -1,12 +1,14 @@
 """Files that an image keeps below /opt/ml: named before the start, and looked for once for each image."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.kit import Run
+from tests.kit.fixtures import IMAGES
 
 pytestmark = pytest.mark.usefixtures("new_home")
 NAMED = "the image has files below /opt/ml, which SageMaker reserves and may hide: "
@@ -28,6 +30,19 @@ def test_they_are_named_and_the_image_is_looked_at_once(
     (smlocal_home / "images.json").write_text(json.dumps({**remembered, image: ["/opt/ml/remembered"]}))
     planned = smlocal_run("plan", path)
     assert f"{NAMED}/opt/ml/remembered  [image-reserved-files]" in planned.stdout
+
+
+def test_a_file_in_the_path_of_an_image_hides_no_note(
+    tmp_path: Path, image: Callable[[str | Path], str], smlocal_run: Run, smlocal_home: Path
+) -> None:
+    """The engine answers with an error of its own where a folder of the PATH is a file."""
+    folder = shutil.copytree(IMAGES / "baked", tmp_path / "odd")
+    with (folder / "Dockerfile").open("a") as dockerfile:
+        dockerfile.write("ENV PATH=/etc/passwd:relative:/usr/local/bin:/bin\n")
+    name = image(folder)
+    assert NAMED in smlocal_run("run", "--image", name, "--output", tmp_path / "out").stderr
+    remembered = json.loads((smlocal_home / "images.json").read_text())
+    assert [found for key, found in remembered.items() if key.endswith(" serve")] == [[""]]
 
 
 def test_an_image_without_any_has_no_note(job_file: Callable[..., Path], smlocal_run: Run) -> None:

@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=238,
         all=302,
-        kilobytes=2283,  # the rows of kinds say their files, requests and commands
+        kilobytes=2284,  # the rows of kinds say their files, requests and commands
         extensions=14,
         dataclasses=194,
         regexes=33,
@@ -129,7 +129,7 @@ JOBS = {
     "processing": Needs(
         ours=248,
         all=312,
-        kilobytes=2396,  # likewise
+        kilobytes=2397,  # likewise
         extensions=14,
         dataclasses=200,
         regexes=33,
@@ -171,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=212,
         all=277,
-        kilobytes=1994,  # likewise
+        kilobytes=1995,  # likewise
         extensions=14,
         dataclasses=192,
         regexes=31,

@@ -149,11 +149,14 @@ def read_invocations(directory: str) -> InvocationCounts:
         folder = os.stat(directory)
         with open(os.path.join(directory, _FILE), "rb") as file:
             found = json.loads(file.read())
+        began, width = float(found["Began"]), float(found["Width"])
+        if not (math.isfinite(began) and 0 < width < math.inf):
+            return InvocationCounts(directory=directory, folder=folder)
         return InvocationCounts(
             directory=directory,
             folder=folder,
-            began=float(found["Began"]),
-            width=float(found["Width"]),
+            began=began,
+            width=width,
             spans={int(number): _tally(each) for number, each in found["Spans"].items()},
             variants={name: _tally(each) for name, each in found["Variants"].items()},
             errors=list(found["Errors"]),

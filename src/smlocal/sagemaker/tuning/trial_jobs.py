@@ -41,6 +41,8 @@ _FAR: Final = 24
 """Characters between a word and its number."""
 _WORDS: Final = late(r"[A-Za-z]+\d*|\d+")
 _WORD_BEFORE: Final = late(r"([A-Za-z]+)[ _:./-]{0,2}$")
+_SEARCHED: Final = 1000
+"""Characters of a line: a number of 64,000 digits would take seconds."""
 _VALUE: Final = late(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
 _SPECIAL: Final = late(r"[\\.^$*+?{}\[\]|()]")
 _GROUP: Final = "([0-9.eE+-]+)"
@@ -140,7 +142,7 @@ def why_no_value(text: str, metric: str, regex: str) -> str:
     said = f"its regex {regex} finds no number"
     near = close_lines(text, metric, regex)
     for line in reversed(near):
-        fitting = fitting_regex(line, metric)
+        fitting = fitting_regex(line[:_SEARCHED], metric)
         if fitting is not None and fitting != regex:
             return f"{said}; {fitting} would, in: {_shortened(line)}"
     return f"{said}; these lines came close: {' | '.join(map(_shortened, near))}" if near else said

@@ -96,7 +96,16 @@ def test_the_next_supervisor_goes_on(tmp_path: Path, clock: list[float]) -> None
     assert third.errors == first.errors
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"Began": 1, "Width": 1, "Spans": {"0": [1]}}', "\x00"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "[]", "{}", '{"Began": 1, "Width": 1, "Spans": {"0": [1]}}', "\x00"),
+        *(
+            f'{{"Began": 1, "Width": {width}, "Spans": {{"0": [1, 0, {{}}]}}, "Variants": {{}}, "Errors": []}}'
+            for width in ("0", "-1", "NaN", "Infinity")
+        ),
+    ],
+)
 def test_a_damaged_file_is_as_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "invocations.json").write_text(content)
     found = read_invocations(str(tmp_path))

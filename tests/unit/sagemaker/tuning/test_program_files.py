@@ -124,6 +124,12 @@ def test_a_line_without_a_number_behind_the_word(line: str) -> None:
     assert fitting_regex(line, "loss") is None
 
 
+def test_only_the_beginning_of_a_long_line_is_searched() -> None:
+    said = why_no_value(f"{'x' * 1000} loss=0.5\n", "loss", "none")
+    assert "would, in" not in said
+    assert "came close" in said
+
+
 @pytest.mark.parametrize(
     ("log", "text"),
     [
