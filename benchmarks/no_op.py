@@ -14,7 +14,7 @@ from measure import Ended, Samples, alternate_all, execute
 from results import Figure, Size, comparison, main
 from workplace import BIN, NO_OP, ROOT, image, workplace
 
-BOUND = 1.6
+BOUND = 1.4
 PROCESSOR_BOUND = 3.0
 FIXED = "1e0149f1"
 COMMIT_BOUND = 1.02

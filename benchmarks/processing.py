@@ -12,7 +12,7 @@ from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, seconds, spread
 from workplace import BIN, NO_OP, PY, Workplace, image, workplace
 
-NO_OP_BOUND = 1.5
+NO_OP_BOUND = 1.45
 INPUT_BOUND = 1.5
 MANY, FEW = 100_000, 10
 LATEST = 2.0

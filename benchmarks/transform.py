@@ -12,7 +12,7 @@ from measure import alternate, execute
 from results import Figure, Size, comparison, main
 from workplace import BIN, PROGRAMS, ROOT, Workplace, image, workplace
 
-BOUND = 1.3
+BOUND = 1.15
 SERVER = ROOT / "tests" / "kit" / "images" / "transform"
 
 
