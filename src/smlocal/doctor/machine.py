@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from http.client import HTTPException
+from threading import Thread
 from typing import Any
 
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
@@ -28,6 +29,7 @@ DOCTOR_NAME = "smlocal-doctor"
 _INDEXES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 """Variables with the address of a package index."""
 _INDEX_SECONDS = 5.0
+"""For the name of the index, the connection and the whole answer."""
 _LARGEST_ANSWER = 8 << 20
 _RELEASE = re.compile(r"smlocal-(\d{1,6}(?:\.\d{1,6}){1,3})(?:-py3-none-any\.whl|\.tar\.gz)$")
 """The file of a release, which is no pre-release."""
@@ -247,8 +249,18 @@ def _folder_to_mount(home: str) -> Iterator[str]:
         yield folder
 
 
-def ask_newest_release(environment: Mapping[str, str]) -> str | None:
-    """Ask the package index that pip or uv would ask, in the way that all indexes answer (PEP 691)."""
+def ask_newest_release(environment: Mapping[str, str], *, seconds: float = _INDEX_SECONDS) -> str | None:
+    """Ask the package index that pip or uv would ask; None if it has not answered within so many seconds."""
+    found: list[str | None] = []
+    # No time limit of a socket holds for the search of a name, or for an answer that comes byte by byte.
+    thread = Thread(target=lambda: found.append(_newest_release(environment, seconds)), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return found[0] if found else None
+
+
+def _newest_release(environment: Mapping[str, str], seconds: float) -> str | None:
+    """In the way that all indexes answer (PEP 691)."""
     from urllib.request import Request, urlopen
 
     named = (environment[name] for name in _INDEXES if environment.get(name))
@@ -257,7 +269,7 @@ def ask_newest_release(environment: Mapping[str, str]) -> str | None:
         return None
     request = Request(f"{index}/smlocal/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})  # noqa: S310 - as above
     try:
-        with urlopen(request, timeout=_INDEX_SECONDS) as answer:  # noqa: S310 - likewise
+        with urlopen(request, timeout=seconds) as answer:  # noqa: S310 - likewise
             found = json.loads(answer.read(_LARGEST_ANSWER))
         names = [str(each["filename"]) for each in found["files"] if not each.get("yanked")]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, HTTPException):

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -21,7 +22,13 @@ FILES = [
 
 
 @pytest.fixture
-def index() -> Iterator[tuple[str, dict[str, Any]]]:
+def slow() -> dict[str, Any]:
+    """How many spaces the index sends one by one before an answer."""
+    return {"spaces": 0, "over": Event()}
+
+
+@pytest.fixture
+def index(slow: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The address of a package index, and what it answers under each path."""
     answers: dict[str, Any] = {}
 
@@ -30,7 +37,11 @@ def index() -> Iterator[tuple[str, dict[str, Any]]]:
             body = answers.get(self.path)
             self.send_response(404 if body is None else 200)
             self.end_headers()
-            self.wfile.write(b"" if body is None else body)
+            with suppress(OSError):  # who asks has gone
+                for _ in range(0 if body is None else slow["spaces"]):
+                    self.wfile.write(b" ")
+                    slow["over"].wait(0.02)
+                self.wfile.write(b"" if body is None else body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -41,6 +52,7 @@ def index() -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         yield f"http://127.0.0.1:{server.server_port}/simple", answers
     finally:
+        slow["over"].set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -57,6 +69,17 @@ def test_the_newest_release_of_an_index(index: tuple[str, dict[str, Any]]) -> No
     assert ask_newest_release(environment) == "0.10.0"
     assert ask_newest_release({"UV_DEFAULT_INDEX": address}) == "0.10.0"
     assert ask_newest_release({"PIP_INDEX_URL": "file:///etc"}) is None
+
+
+def test_an_index_that_answers_byte_by_byte_is_not_waited_for(
+    index: tuple[str, dict[str, Any]], slow: dict[str, Any]
+) -> None:
+    address, answers = index
+    answers["/simple/smlocal/"] = json.dumps({"files": FILES}).encode()
+    slow["spaces"] = 100
+    assert ask_newest_release({"PIP_INDEX_URL": address}, seconds=0.5) is None
+    slow["over"].set()
+    assert ask_newest_release({"PIP_INDEX_URL": address}) == "0.10.0"
 
 
 @pytest.mark.parametrize(
