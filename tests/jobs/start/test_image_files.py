@@ -26,8 +26,9 @@ def test_they_are_named_and_the_image_is_looked_at_once(
 
     # Remembered answers are given without another look.
     remembered = json.loads((smlocal_home / "images.json").read_text())
-    (image,) = (key for key in remembered if not key.endswith(" serve"))
-    (smlocal_home / "images.json").write_text(json.dumps({**remembered, image: ["/opt/ml/remembered"]}))
+    ((image, known),) = remembered.items()
+    changed = {image: {**known, "Files": ["/opt/ml/remembered"]}}
+    (smlocal_home / "images.json").write_text(json.dumps(changed))
     planned = smlocal_run("plan", path)
     assert f"{NAMED}/opt/ml/remembered  [image-reserved-files]" in planned.stdout
 
@@ -39,10 +40,11 @@ def test_a_file_in_the_path_of_an_image_hides_no_note(
     folder = shutil.copytree(IMAGES / "baked", tmp_path / "odd")
     with (folder / "Dockerfile").open("a") as dockerfile:
         dockerfile.write("ENV PATH=/etc/passwd:relative:/usr/local/bin:/bin\n")
+        dockerfile.write("RUN mkdir /usr/local/bin/serve\n")
     name = image(folder)
     assert NAMED in smlocal_run("run", "--image", name, "--output", tmp_path / "out").stderr
     remembered = json.loads((smlocal_home / "images.json").read_text())
-    assert [found for key, found in remembered.items() if key.endswith(" serve")] == [[""]]
+    assert [known["Serve"] for known in remembered.values()] == [""]  # a folder of that name is none
 
 
 def test_an_image_without_any_has_no_note(job_file: Callable[..., Path], smlocal_run: Run) -> None:

@@ -16,26 +16,21 @@ _MOST_IMAGES = 500
 _MOST_ENGINES = 200
 
 
-def image_files(home: str, image: str) -> tuple[str, ...] | None:
-    """The stored files of an image; None if there is no entry."""
-    files = _images(home).get(image)
-    return None if files is None else tuple(files)
+def known_image(home: str, image: str) -> tuple[tuple[str, ...], str] | None:
+    """The stored files of an image, and the path of the program that answers requests, empty if it has none.
+
+    None if there is no entry.
+    """
+    match _images(home).get(image):
+        case {"Files": [*files], "Serve": str(serve)}:
+            return tuple(files), serve
+        case _:
+            return None
 
 
-def store_image_files(home: str, image: str, files: Sequence[str]) -> None:
-    """Store the files. If that fails, the next job looks for them again."""
-    _images(home).put(image, list(files))
-
-
-def image_program(home: str, image: str, program: str) -> str | None:
-    """The stored path of a program of an image, empty if it has none; None if there is no entry."""
-    found = _images(home).get(f"{image} {program}")
-    return None if found is None else "".join(found)
-
-
-def store_image_program(home: str, image: str, program: str, path: str) -> None:
-    """Store the path."""
-    _images(home).put(f"{image} {program}", [path])
+def store_known_image(home: str, image: str, files: Sequence[str], serve: str) -> None:
+    """Store both. If that fails, the next job looks for them again."""
+    _images(home).put(image, {"Files": list(files), "Serve": serve})
 
 
 class Remembered:
@@ -66,7 +61,7 @@ class Remembered:
 
 
 def _images(home: str) -> Remembered:
-    return Remembered(os.path.join(home, "images.json"), most=_MOST_IMAGES, kind=list)
+    return Remembered(os.path.join(home, "images.json"), most=_MOST_IMAGES, kind=dict)
 
 
 def tried(home: str, key: str) -> Mapping[str, Any] | None:

@@ -19,15 +19,17 @@ from smlocal.errors import (
     RegistryUnreachableError,
 )
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
-from smlocal.jobs.store.remembered import image_files, image_program, store_image_files, store_image_program
+from smlocal.jobs.store.remembered import known_image, store_known_image
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
     from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive
+    from smlocal.base.foreign_archive.tar_entries import tar_entries
 else:
     stream = at_use("smlocal.base.foreign_archive.stream")
     ArchiveLimits = at_use("smlocal.base.foreign_archive.archive", "ArchiveLimits")
     ForeignArchive = at_use("smlocal.base.foreign_archive.archive", "ForeignArchive")
+    tar_entries = at_use("smlocal.base.foreign_archive.tar_entries", "tar_entries")
 
 Pull = Literal["missing", "always", "never"]
 _ABSENT: Final = 404
@@ -170,18 +172,17 @@ def with_files(image: ImageFacts, engine: Engine, home: str, *, root: str) -> Im
 
     Without them if the engine refuses to list them. What was found is remembered, so an image is looked at once.
     """
-    files, program = image_files(home, image.id), image_program(home, image.id, SERVE)
-    if files is None or program is None:
+    known = known_image(home, image.id)
+    if known is None:
         try:
             with idle_container(engine, image.id, label=_LABEL) as container:
-                files = _find(container, engine, root)
-                program = _program_of(image, container, engine)
+                known = _find(container, engine, root), _program_of(image, container, engine)
         except EngineError as error:
             if not error.status:
                 raise
             return image
-        store_image_files(home, image.id, files)
-        store_image_program(home, image.id, SERVE, program)
+        store_known_image(home, image.id, *known)
+    files, program = known
     return replace(image, reserved_files=files, serve_program=program)
 
 
@@ -202,12 +203,13 @@ def _program_of(image: ImageFacts, container: str, engine: Engine) -> str:
         path = f"{folder.rstrip('/')}/{SERVE}"
         try:
             with closing(engine.get_archive(container, path, small=True)) as archive:
-                next(archive, None)
+                first = next(tar_entries(stream.ByteStream(archive)), None)
         except EngineError as error:
             if not error.status:  # else it is not there, or its folder is a file: Docker answers 500 then
                 raise
         else:
-            return path
+            if first is not None and first.kind != "folder":
+                return path
     return ""
 
 
