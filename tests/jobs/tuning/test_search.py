@@ -86,8 +86,10 @@ def test_a_metric_that_nobody_writes_is_said_at_the_first_training_job(tuning: A
 @pytest.mark.slow(8)
 def test_training_jobs_that_all_fail_end_the_search(tuning: Any, all_gone: Gone) -> None:
     values = [str(number) for number in range(10)]
-    done = tuning.life("run", tuning.file("tuning-fails", "exit 3", values=values))
+    done = tuning.life("run", tuning.file("tuning-fails", "echo no such column; exit 3", values=values))
     assert done.returncode == 1
+    child = tuning.child("tuning-fails", 1)
+    assert f"{child} Failed: exit code: 3, last line: no such column" in " ".join(done.stderr.split())
     answer = tuning.life.describe("tuning-fails")
     assert answer["HyperParameterTuningJobStatus"] == "Failed"
     attempts = answer["TrainingJobStatusCounters"]["NonRetryableError"]

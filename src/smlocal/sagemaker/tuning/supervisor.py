@@ -301,7 +301,7 @@ class TuningSupervisor(Supervisor):
             better = self.search.best is not best
             said = f"{objective.metric} {trial.value:.6g}{', the best so far' if better else ''}"
         else:
-            said = in_one_line(trial.reason) or f"no {objective.metric}"
+            said = cause_of(trial, children.store) or in_one_line(trial.reason) or f"no {objective.metric}"
         self.context.reporter.progress(f"{trial.name} {trial.status}: {said}")
         if trial.status == "Completed" and trial.value is None and not self.warned:
             self.warned = True
