@@ -17,15 +17,14 @@ from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import page_address, section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
+from smlocal.terms.model.structure import members
 from smlocal.terms.validation.violation import closest
 
 if TYPE_CHECKING:
     from smlocal.check.interface import Rule
     from smlocal.check.registry import all_rules
-    from smlocal.terms.model.structure import members
 else:
     all_rules = at_use("smlocal.check.registry", "all_rules")
-    members = at_use("smlocal.terms.model.structure", "members")
 
 _LIKENESS = 0.7
 """Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""

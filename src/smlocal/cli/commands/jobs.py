@@ -97,7 +97,6 @@ def command(
     if watched:
         if as_json or not sys.stdout.isatty():
             raise click.UsageError("--watch needs a terminal. In a script, use smlocal jobs --json or smlocal wait.")
-
         watch(lambda width: _lines(list_jobs(limit=most, selection=selection), width) or ["No jobs yet."])
         return
     jobs = list_jobs(limit=most, selection=selection)
@@ -116,7 +115,6 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     """The table; nothing without jobs."""
     if not jobs:
         return []
-
     now, told = time.time(), told_of(jobs)
     room = _REASON_WIDTH if width is None else width
     rows = [_HEAD, *(_row(job, told, now, room=room, below=below) for job, below in _with_led(jobs, told))]
@@ -139,7 +137,6 @@ def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "It
 
 
 def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: int, below: bool) -> tuple[str, ...]:
-
     record = job.record
     about = told[record.name]
     state, more = showing(record.platform).words(record)
@@ -161,5 +158,4 @@ def _cause(job: "ListedJob", told: "ToldJob") -> str:
     """Why it failed: where the reason does not say it, the last line of the log may."""
     if told.cause:
         return told.cause
-
     return last_words(told.local, job.record.failure_reason or "")

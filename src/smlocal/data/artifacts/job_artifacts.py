@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from smlocal.base.at_use import at_use
 from smlocal.base.files import Check, held_folder, no_check
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.archive import Progress
 from smlocal.data.artifacts.atomic_write import artifact_errors
 from smlocal.data.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.data.sources.progress import Meter
 from smlocal.errors import ArtifactError
 
 if TYPE_CHECKING:
-    from smlocal.data.artifacts.archive import write_archive
+    from smlocal.data.artifacts.archive import Progress, write_archive
     from smlocal.data.artifacts.model_folder import write_model_folder
     from smlocal.data.artifacts.s3_publish import Publisher
 else:
@@ -147,7 +146,7 @@ def _write(
     )
 
 
-def _progress(name: str, working: Callable[[str], None] | None, publisher: "Publisher | None") -> Progress | None:
+def _progress(name: str, working: Callable[[str], None] | None, publisher: "Publisher | None") -> "Progress | None":
     """Show the progress of one archive or folder, and that of the upload."""
     if working is None:
         return None

@@ -434,8 +434,8 @@ class Store:
             return job_search.names_by_prefix(connection, prefix, platform)
 
     def find_page(
-        self, search: job_search.JobSearch, *, most: int, after: job_search.PagePosition | None = None
-    ) -> job_search.JobPage:
+        self, search: "job_search.JobSearch", *, most: int, after: "job_search.PagePosition | None" = None
+    ) -> "job_search.JobPage":
         """A page of the jobs that a search finds."""
         with self._read() as connection:
             return job_search.find_page(connection, search, most=most, after=after)
