@@ -98,6 +98,18 @@ def test_a_model_file_is_checked_as_an_endpoint(serving: Serving) -> None:
     serving.assert_nothing_left()
 
 
+def test_a_model_file_whose_model_is_missing_is_refused(serving: Serving) -> None:
+    container = {"Image": serving.image, "ModelDataUrl": "./absent.tar.gz"}
+    (serving.folder / "model.json").write_text(json.dumps({"PrimaryContainer": container}))
+    done = serving.run("check", "model.json", "--timeout", "120", cwd=serving.folder)
+    assert (done.returncode, "[model-missing]" in done.stderr) == (2, True), done.stderr
+    assert f"the archive of the model does not exist: {serving.folder}/absent.tar.gz" in " ".join(done.stderr.split())
+    assert serving.run("check", "model.json", "--static", cwd=serving.folder).returncode == 0
+    served = serving.archive("factor")
+    assert serving.run("check", "model.json", "--model", served, cwd=serving.folder).returncode == 0
+    serving.assert_nothing_left()
+
+
 @pytest.mark.slow(2)
 @pytest.mark.parametrize(
     ("variables", "rule", "said"),

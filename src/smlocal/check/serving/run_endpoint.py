@@ -33,6 +33,7 @@ from smlocal.errors import (
     MachineNotReadyError,
     SmlocalError,
 )
+from smlocal.errors.of_jobs import ModelMissingError
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.serving.model_file import read_model
 
@@ -213,7 +214,7 @@ def _is_later(path: str, began: float) -> bool:
         return False
 
 
-_GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError)
+_GENERAL: Final = (EngineLostError, EngineUnreachableError, ImageMissingError, ModelMissingError)
 """Errors that end a check. After any other error the rules about the endpoint are skipped."""
 _POLL_SECONDS: Final = 0.1
 _LOOK_EVERY: Final = 1.0
