@@ -252,7 +252,7 @@ class Attempt(Course):
                 run.container.join()
             else:
                 run.container.abandon()
-        self._explain_exit_codes(watch)
+        self.explain_exit_codes(grace=watch.grace, killed_early=watch.killed_early)
         self._explain_unread_objects()
         self.context.training_seconds += time.monotonic() - began
         self.context.phases.leave(end_details(self.outcome), good=not self.outcome.failed)
@@ -420,14 +420,15 @@ class Attempt(Course):
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
             self.hints += error.remedy
 
-    def _explain_exit_codes(self, watch: Watch) -> None:
+    def explain_exit_codes(self, *, grace: float, killed_early: bool = False) -> None:
+        """Add what is known about the hosts that did not exit with 0, whose output was read."""
         for end in self.outcome.ends:
             if end.exit_code != 0:
                 hint = hint_of_exit(
                     end,
                     self.runs[end.host],
-                    grace=watch.grace,
-                    killed_early=watch.killed_early,
+                    grace=grace,
+                    killed_early=killed_early,
                     credentials=self.credentials is not None,
                 )
                 self.hints += [] if hint is None else [hint]

@@ -64,6 +64,8 @@ class ContainerRun:
     """The engine's id of the container, once it has been created."""
     exited: bool = False
     """True from the container's end on. Its output may not have been read completely."""
+    killed: bool = False
+    """True once `stop` had to send SIGKILL."""
     _spec: ContainerSpec | None = None
     _threads: list[Thread] = field(default_factory=list)
     _output: Output | None = None
@@ -144,6 +146,7 @@ class ContainerRun:
         A signal that cannot be sent is not an error: the thread that waits notices a lost engine.
         """
         for signal, seconds in (("SIGTERM", grace), ("SIGKILL", chosen_timeouts().killed)):
+            self.killed = signal == "SIGKILL"
             with suppress(EngineError, MachineNotReadyError):
                 self.signal(signal)
             self._over.wait(seconds)

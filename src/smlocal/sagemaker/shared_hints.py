@@ -12,7 +12,7 @@ from itertools import islice
 from smlocal.base.foreign_archive.stream import ArchiveError, ByteStream
 from smlocal.base.foreign_archive.tar_entries import tar_entries
 from smlocal.errors import EngineError
-from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms
+from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.terms.channels import TreePlan
 
@@ -146,11 +146,19 @@ def missing_module(plan: JobPlan, host: HostPlan, symptoms: Symptoms, last: Iter
     return f"{lacks}: install it in the Dockerfile (RUN pip install {package}), {own}."
 
 
+def hint_of_server(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+    """About a container that was to answer requests; None if nothing is known."""
+    if symptoms.trouble is not Trouble.FAILED:
+        return None
+    return missing_module(plan, host, symptoms, (line for _, line in last_lines(symptoms.log.splitlines())))
+
+
 def _folders(plan: JobPlan, host: HostPlan, log: str) -> Iterator[str]:
     """Where the file of requirements may be: beside the program, and where programs usually are."""
     written = [found[1] for line in reversed(log.splitlines()) if (found := _SOURCE.search(line))]
     yield from (each for each in written if not _NOT_OF_THE_PROGRAM.search(f"{each}/"))
-    program, facts = host.program or plan.image, plan.image.facts
+    program = host.program or plan.image
+    facts = program.facts
     words = [*(program.entrypoint or (facts and facts.entrypoint) or ()), *(program.command or ())]
     yield from (
         os.path.dirname(word) for word in words if word.startswith("/") and not word.startswith(("/bin", "/usr"))

@@ -54,6 +54,16 @@ def test_a_server_that_ends_at_once_is_tried_again_and_given_up(hosting: Any, as
     assert_nothing_left("ends")
 
 
+@pytest.mark.slow(2)
+def test_a_server_that_lacks_a_module_is_told_so(hosting: Any, assert_nothing_left: Clean) -> None:
+    done = hosting.deploy("lacks", variables={"DIES": "module"})
+    assert done.returncode == 1
+    (hint,) = hosting.described("lacks")["Local"]["Hints"]
+    assert hint.startswith("The Python that ran in the container has no module pandas: install it in the Dockerfile")
+    assert hint in " ".join(done.stderr.split())
+    assert_nothing_left("lacks")
+
+
 def test_a_program_that_is_not_there_fails(hosting: Any, life: Any, image: Any, assert_nothing_left: Clean) -> None:
     done = life("deploy", hosting.archive(), "--image", image("py"), "--name", "none")
     assert done.returncode == 1

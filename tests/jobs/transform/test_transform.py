@@ -295,6 +295,28 @@ def test_a_container_that_ends_fails_the_job(transforms: Any, life: Any, assert_
     assert_nothing_left("transform-dead")
 
 
+def test_a_container_that_lacks_a_module_is_told_so(transforms: Any, life: Any, assert_nothing_left: Clean) -> None:
+    transforms.data({"x.csv": "a\n"})
+    done = transforms.run("transform-lacks", variables={"DIES": "module"})
+    assert done.returncode == 1
+    (hint,) = life.describe("transform-lacks")["Local"]["Hints"]
+    assert hint.startswith("The Python that ran in the container has no module pandas: install it in the Dockerfile")
+    assert hint in " ".join(done.stderr.split())
+    assert_nothing_left("transform-lacks")
+
+
+@pytest.mark.slow(2)
+def test_a_container_that_ignores_sigterm_is_told_so(transforms: Any, life: Any, assert_nothing_left: Clean) -> None:
+    transforms.data({"x.csv": "a\n"})
+    assert transforms.completed("transform-deaf", variables={"ON_TERM": "ignore"}) == {"x.csv.out": "A\n"}
+    local = life.describe("transform-deaf")["Local"]
+    assert (local["Hosts"][0]["ExitCode"], local["Hosts"][0]["Killed"]) == (137, True)
+    (hint,) = local["Hints"]
+    assert hint.startswith("PID 1 (")
+    assert "did not end within 2 s of SIGTERM and was killed. Does it handle SIGTERM?" in hint
+    assert_nothing_left("transform-deaf")
+
+
 def test_what_is_wrong_makes_no_job(transforms: Any, life: Any) -> None:
     absent = transforms.run("transform-absent")
     assert (absent.returncode, "[source-missing]" in absent.stderr) == (2, True), absent.stderr

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from smlocal.base.at_use import at_use
+from smlocal.jobs.decide.attempt_outcome import Symptoms
 from smlocal.jobs.kinds import Reasons, Running
+from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.serving import facts
 from smlocal.terms.statuses import FailureKind
@@ -15,7 +17,7 @@ else:
 
 
 class EndpointRunning(Running):
-    """No hints: those that there are know programs that train. No command: the folder of the model is gone by then."""
+    """No command: the folder of the model is gone by then."""
 
     REASONS: ClassVar[Reasons] = {
         FailureKind.INTERNAL: reasons.INTERNAL_ERROR,
@@ -25,6 +27,12 @@ class EndpointRunning(Running):
         FailureKind.CAPACITY: reasons.NO_CAPACITY,
     }
     usage = staticmethod(planned_usage)
+
+    def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+        """From the log and the container."""
+        from smlocal.sagemaker.shared_hints import hint_of_server  # after a failure only: dozens of patterns
+
+        return hint_of_server(plan, host, symptoms)
 
 
 RUNNING: Final = EndpointRunning()

@@ -27,6 +27,7 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.routing import Router
 from smlocal.sagemaker.hosting.servers import Server
+from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import (
     demanded_authorization,
@@ -53,14 +54,12 @@ if TYPE_CHECKING:
     from smlocal.base.foreign_archive import stream
     from smlocal.jobs.finish.cleanup import clear_attempt, clear_engines
     from smlocal.sagemaker.hosting.front import Front
-    from smlocal.sagemaker.hosting.service_answers import Identity
     from smlocal.sagemaker.serving.named_endpoint import settle
 else:
     stream = at_use("smlocal.base.foreign_archive.stream")
     clear_attempt = at_use("smlocal.jobs.finish.cleanup", "clear_attempt")
     clear_engines = at_use("smlocal.jobs.finish.cleanup", "clear_engines")
     Front = at_use("smlocal.sagemaker.hosting.front", "Front")
-    Identity = at_use("smlocal.sagemaker.hosting.service_answers", "Identity")
     settle = at_use("smlocal.sagemaker.serving.named_endpoint", "settle")
 
 
@@ -331,6 +330,7 @@ class HostingSupervisor(ContainerSupervisor):
         self.attempt.handle_late_requests()
         if not self.attempt.outcome.decided:
             self.attempt.fail(INTERNAL_ERROR, self.attempt.explanation)
+        self.attempt.explain_exit_codes(grace=self.plan.stop.grace)
 
     def _next(self, at: float) -> Event | None:
         """The next event; None when it is time for a ping."""

@@ -174,6 +174,7 @@ class TransformSupervisor(HostingSupervisor):
             self.attempt.outcome = replace(self.attempt.outcome, first_failure=self._server.name)
             why = f"the container ended with exit code {event.exit_code} before everything was transformed"
             self.attempt.fail(input_failure(facts.SEE_LOGS), f"{why}; {first}" if first else why)
+        self.attempt.explain_exit_codes(grace=self.plan.stop.grace)
         self.context.phases.leave(end_details(self.attempt.outcome), good=False)
 
     def _work(self, listing: Listing) -> Transformation | None:
@@ -327,9 +328,14 @@ class TransformSupervisor(HostingSupervisor):
             self.attempt.find_lost_engines()
         if isinstance(ended, ContainerExited):
             end = HostEnd(
-                host=self._server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed, signalled=True
+                host=self._server.name,
+                exit_code=ended.exit_code,
+                oom_killed=ended.oom_killed,
+                signalled=True,
+                killed=self._server.run.container.killed,
             )
             self.attempt.outcome = replace(self.attempt.outcome, ends=(end,))
+            self.attempt.explain_exit_codes(grace=facts.END_SECONDS)
         kept = []
         while (event := self.context.events.next(0)) is not None:
             if not isinstance(event, ContainerExited | ContainerLost):
