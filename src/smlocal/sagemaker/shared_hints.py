@@ -170,4 +170,4 @@ def _folders(plan: JobPlan, host: HostPlan, log: str) -> Iterator[str]:
 
 def _names(requirements: str, package: str) -> bool:
     plain = re.escape(package.lower()).replace("_", "[-_.]").replace(r"\-", "[-_.]")
-    return re.search(rf"^\s*{plain}(?![\w.-]|$)|^\s*{plain}\s*$", requirements.lower(), re.MULTILINE) is not None
+    return re.search(rf"^\s*{plain}(?![\w.-])", requirements.lower(), re.MULTILINE) is not None

@@ -288,11 +288,10 @@ def released(engine: Engine, marks: Collection[str]) -> Iterator[None]:
             _make_network(engine)
             if _marks(engine):
                 return  # whose job looks when it ends
+        elif _exists(engine):
+            _remove_network(engine)
         else:
-            if _exists(engine):
-                _remove_network(engine)
-            if not _marks(engine):
-                return  # a job that comes now marks first, and makes the address then
+            return  # a job that comes now marks first, and makes the address then
 
 
 def _remove_network(engine: Engine) -> None:
