@@ -157,7 +157,7 @@ def _errors(kept: InvocationCounts) -> Table:
     rows = [
         (
             _moment(each["At"]),
-            Cell(text=f"{each.get('Count', 1):,}"),
+            Cell(text=f"{each['Count']:,}"),
             Cell(text=each["Variant"] or "none"),
             Cell(text=str(each["Status"])),
             Cell(text=each["Text"]),

@@ -159,7 +159,7 @@ def read_invocations(directory: str) -> InvocationCounts:
             width=width,
             spans={int(number): _tally(each) for number, each in found["Spans"].items()},
             variants={name: _tally(each) for name, each in found["Variants"].items()},
-            errors=list(found["Errors"]),
+            errors=[_error(each) for each in found["Errors"]],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return InvocationCounts(directory=directory, folder=folder)
@@ -171,6 +171,16 @@ def summed(tallies: Iterable[Tally]) -> Tally:
     for each in tallies:
         total.add(each)
     return total
+
+
+def _error(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "Variant": str(found["Variant"]),
+        "Status": int(found["Status"]),
+        "Text": str(found["Text"]),
+        "At": float(found["At"]),
+        "Count": int(found.get("Count", 1)),
+    }
 
 
 def _tally(found: list[Any]) -> Tally:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.base.formatting import axis_duration, duration, short_number
+from smlocal.base.formatting import duration, short_number
 from smlocal.base.readable import counted
-from smlocal.jobs.page_parts import XY, Cell, Chart, Charts, Line, PageParts, PageSection, Parallel, Table
+from smlocal.jobs.page_parts import XY, Cell, Chart, Charts, Line, PageParts, PageSection, Parallel, Table, time_axis
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, JobView, Span
 from smlocal.sagemaker.tuning.ranges import Range, ranges_of
@@ -54,17 +54,21 @@ def _details(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Best", f"{best['TrainingJobName']}, {objective['MetricName']} {short_number(objective['Value'])}"
     if answer.get("FailureReason") is None and (because := answer["Local"].get("EndedBecause")):
         yield "Ended", because
-    definitions = answer.get("TrainingJobDefinitions") or [answer.get("TrainingJobDefinition") or {}]
-    images = [(each.get("AlgorithmSpecification") or {}).get("TrainingImage") for each in definitions]
+    images = [(each.get("AlgorithmSpecification") or {}).get("TrainingImage") for each in _definitions(answer)]
     yield from (("Image", image) for image in dict.fromkeys(images) if image)
     yield "ARN", answer["HyperParameterTuningJobArn"]
+
+
+def _definitions(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Of its training jobs, one or several."""
+    return answer.get("TrainingJobDefinitions") or [answer.get("TrainingJobDefinition") or {}]
 
 
 def objective_of(answer: Mapping[str, Any]) -> Objective:
     """What the search looks for; if its definitions name several metrics, called so."""
     config = answer["HyperParameterTuningJobConfig"]
-    definitions = answer.get("TrainingJobDefinitions") or [answer.get("TrainingJobDefinition") or {}]
-    found = [each.get("TuningObjective") or config["HyperParameterTuningJobObjective"] for each in definitions]
+    usual = "HyperParameterTuningJobObjective"
+    found = [each.get("TuningObjective") or config[usual] for each in _definitions(answer)]
     names = {each["MetricName"] for each in found}
     return Objective(metric=names.pop() if len(names) == 1 else "objective", direction=found[0]["Type"])
 
@@ -169,8 +173,7 @@ def _best_curve(valued: Sequence[Trial], best: Trial, objective: Objective, bega
             *_dots([((each.ended or began) - began, each) for each in ended], best),
             Line(label="best so far", value="", points=points),
         ],
-        x_range=(0.0, last),
-        x_labels=("0 s", axis_duration(last)),
+        **time_axis(last),
         **_objective_axis(valued),
     )
 

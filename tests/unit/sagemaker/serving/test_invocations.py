@@ -104,6 +104,10 @@ def test_the_next_supervisor_goes_on(tmp_path: Path, clock: list[float]) -> None
             f'{{"Began": 1, "Width": {width}, "Spans": {{"0": [1, 0, {{}}]}}, "Variants": {{}}, "Errors": []}}'
             for width in ("0", "-1", "NaN", "Infinity")
         ),
+        *(
+            f'{{"Began": 1, "Width": 1, "Spans": {{"0": [1, 0, {{}}]}}, "Variants": {{}}, "Errors": [{error}]}}'
+            for error in ("1", '{"Variant": "", "Status": 500, "Text": ""}')
+        ),
     ],
 )
 def test_a_damaged_file_is_as_none(tmp_path: Path, content: str) -> None:
