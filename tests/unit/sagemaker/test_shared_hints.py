@@ -3,12 +3,17 @@
 import io
 import tarfile
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from tests.unit.sagemaker.conftest import FACTS, job, planned
 
 from smlocal.errors import EngineError
-from smlocal.jobs.decide.attempt_outcome import Archive, Symptoms, Trouble
+from smlocal.jobs.decide.attempt_outcome import Archive, HostEnd, Symptoms, Trouble
+from smlocal.jobs.host.host_run import HostRun
+from smlocal.jobs.host.symptoms import hint_of_exit
 from smlocal.sagemaker.shared_hints import left_files, missing_module
 from smlocal.sagemaker.training.hints import hint
 
@@ -107,6 +112,22 @@ def test_a_module_that_is_missing(log: str, files: Mapping[str, str], said: str)
     symptoms = Symptoms(trouble=Trouble.FAILED, log=log, archive=container(files))
     assert (missing_module(plan, plan.hosts[0], symptoms, log.splitlines()[::-1]) or "").startswith(LACKS + said)
     assert (hint(plan, plan.hosts[0], symptoms) or "").startswith(LACKS + said)
+
+
+def test_a_host_with_an_image_of_its_own() -> None:
+    plan = planned(job({}, {}), FACTS)
+    assert plan.image.facts is not None
+    facts = replace(plan.image.facts, working_directory="/srv/own")
+    host = replace(plan.hosts[0], program=replace(plan.image, facts=facts))
+    archive = container({"/srv/own/requirements.txt": "pandas"})
+    symptoms = Symptoms(trouble=Trouble.FAILED, log=PANDAS, archive=archive)
+    assert "pandas, which /srv/own/requirements.txt names" in (hint(plan, host, symptoms) or "")
+
+    host = replace(host, program=replace(plan.image, facts=replace(facts, entrypoint=("own-server",))))
+    run = cast("HostRun", SimpleNamespace(plan=plan, host=host, log="/absent"))
+    end = HostEnd(host="algo-1", exit_code=137, killed=True)
+    said = hint_of_exit(end, run, grace=1, killed_early=True, credentials=False)
+    assert (said or "").startswith("PID 1 (own-server) ")
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,13 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, credentials: bool) -> str | None:
     """Read the log and the plan; the disk, if the log mentions a full one; the container, if it is about a program."""
     plan, limits = run.plan, run.host.limits
-    facts = plan.image.facts
+    program = run.host.program or plan.image
+    facts = program.facts
     tail = log_tail(run)
     known = HostExit(
         exit_code=end.exit_code,
         log_tail=tail,
-        first_process=" ".join(plan.image.entrypoint or (facts and facts.entrypoint) or plan.image.command or ()),
+        first_process=" ".join(program.entrypoint or (facts and facts.entrypoint) or program.command or ()),
         oom_killed=end.oom_killed,
         signalled=end.signalled,
         killed=end.killed,
