@@ -141,7 +141,7 @@ class Machine:
     @cached_property
     def newest_release(self) -> "str | None":
         """The newest release of smlocal that the package index has; None if it does not say. This sends a request."""
-        return ask_newest_release(self.environment)
+        return ask_newest_release(self.environment, seconds=_INDEX_SECONDS)
 
     @cached_property
     def aws_identity(self) -> AwsIdentity:
@@ -249,7 +249,7 @@ def _folder_to_mount(home: str) -> Iterator[str]:
         yield folder
 
 
-def ask_newest_release(environment: Mapping[str, str], *, seconds: float = _INDEX_SECONDS) -> str | None:
+def ask_newest_release(environment: Mapping[str, str], *, seconds: float) -> str | None:
     """Ask the package index that pip or uv would ask; None if it has not answered within so many seconds."""
     found: list[str | None] = []
     # No time limit of a socket holds for the search of a name, or for an answer that comes byte by byte.

@@ -12,6 +12,8 @@ import pytest
 from smlocal.doctor.checks import check_smlocal, judge_release
 from smlocal.doctor.machine import Machine, ask_newest_release
 
+LONG = 600.0
+"""Seconds, which no machine takes."""
 FILES = [
     {"filename": "smlocal-0.9.0.tar.gz"},
     {"filename": "smlocal-0.10.0-py3-none-any.whl"},
@@ -40,7 +42,7 @@ def index(slow: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             with suppress(OSError):  # who asks has gone
                 for _ in range(0 if body is None else slow["spaces"]):
                     self.wfile.write(b" ")
-                    slow["over"].wait(0.02)
+                    slow["over"].wait(0.02)  # passes: between two bytes
                 self.wfile.write(b"" if body is None else body)
 
         def log_message(self, *_: object) -> None:
@@ -61,14 +63,14 @@ def index(slow: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_the_newest_release_of_an_index(index: tuple[str, dict[str, Any]]) -> None:
     address, answers = index
     environment = {"PIP_INDEX_URL": f"{address}/"}
-    assert ask_newest_release(environment) is None
+    assert ask_newest_release(environment, seconds=LONG) is None
     for wrong in (b"<html>", b"[]", b'{"files": [1]}', b'{"files": []}'):
         answers["/simple/smlocal/"] = wrong
-        assert ask_newest_release(environment) is None
+        assert ask_newest_release(environment, seconds=LONG) is None
     answers["/simple/smlocal/"] = json.dumps({"files": FILES}).encode()
-    assert ask_newest_release(environment) == "0.10.0"
-    assert ask_newest_release({"UV_DEFAULT_INDEX": address}) == "0.10.0"
-    assert ask_newest_release({"PIP_INDEX_URL": "file:///etc"}) is None
+    assert ask_newest_release(environment, seconds=LONG) == "0.10.0"
+    assert ask_newest_release({"UV_DEFAULT_INDEX": address}, seconds=LONG) == "0.10.0"
+    assert ask_newest_release({"PIP_INDEX_URL": "file:///etc"}, seconds=LONG) is None
 
 
 def test_an_index_that_answers_byte_by_byte_is_not_waited_for(
@@ -79,7 +81,7 @@ def test_an_index_that_answers_byte_by_byte_is_not_waited_for(
     slow["spaces"] = 100
     assert ask_newest_release({"PIP_INDEX_URL": address}, seconds=0.5) is None
     slow["over"].set()
-    assert ask_newest_release({"PIP_INDEX_URL": address}) == "0.10.0"
+    assert ask_newest_release({"PIP_INDEX_URL": address}, seconds=LONG) == "0.10.0"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,10 @@ def test_the_judgement(own: str, newest: str | None, says: str, severity: str) -
     assert (found.severity, says in found.sentence) == (severity, True), found.sentence
 
 
-def test_nobody_is_asked_unless_a_person_wants_that(index: tuple[str, dict[str, Any]]) -> None:
+def test_nobody_is_asked_unless_a_person_wants_that(
+    index: tuple[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smlocal.doctor.machine._INDEX_SECONDS", LONG)
     address, answers = index
     answers["/simple/smlocal/"] = json.dumps({"files": [{"filename": "smlocal-999.0.tar.gz"}]}).encode()
     environment = {"PIP_INDEX_URL": address}
