@@ -26,11 +26,11 @@ from smlocal.terms.gpus import GpuDevices
 
 DOCTOR_NAME = "smlocal-doctor"
 _INDEXES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
-"""Variables with the address of a package index."""
+"""Variables that may have the address of a package index."""
 _INDEX_SECONDS = 5.0
 _LARGEST_ANSWER = 8 << 20
 _RELEASE = re.compile(r"smlocal-(\d{1,6}(?:\.\d{1,6}){1,3})(?:-py3-none-any\.whl|\.tar\.gz)$")
-"""The file of a release, which is no pre-release."""
+"""The file of a release; pre-releases do not match."""
 _LONGEST_SECONDS = 600.0
 """No doctor takes so long."""
 
@@ -248,7 +248,7 @@ def _folder_to_mount(home: str) -> Iterator[str]:
 
 
 def ask_newest_release(environment: Mapping[str, str]) -> str | None:
-    """Ask the package index that pip or uv would ask, in the way that all indexes answer (PEP 691)."""
+    """Ask the package index of pip or uv, by PEP 691."""
     from urllib.request import Request, urlopen
 
     named = (environment[name] for name in _INDEXES if environment.get(name))
@@ -267,7 +267,7 @@ def ask_newest_release(environment: Mapping[str, str]) -> str | None:
 
 
 def numbers_of(release: str) -> tuple[int, ...]:
-    """To compare releases by."""
+    """A key to compare releases."""
     return tuple(map(int, release.split(".")))
 
 

@@ -35,7 +35,7 @@ FINAL_METRICS = "FinalMetrics"
 REPLACED = "replaced"
 """The document with them: paths by kind, as in `Local.Artifacts`."""
 SERVE_PROGRAM = "ServeProgram"
-"""In the local block: the program of the image that answers requests, if it has one."""
+"""In the local block: the image's program `serve`, if any."""
 NOT_SAVED = "NotSaved"
 """In the local block, below `Artifacts`: where a mirrored folder that could not be saved is kept, by its path."""
 NO_METRICS: Final[Mapping[str, list[Any]]] = {"Summaries": [], "WithoutValues": [], "Notes": []}

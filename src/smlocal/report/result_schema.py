@@ -150,8 +150,8 @@ _SAID: Final[Mapping[str, str]] = {
     "time without a supervisor after that counts as Uploading.",
     "Notes": "This job's differences from the service: Id, Text, Warning.",
     "Image": "Id of the image that ran.",
-    "ServeProgram": "If the image has serve on its PATH: where. The end of a job with a model then proposes smlocal "
-    "deploy.",
+    "ServeProgram": "The path of serve, if it is on the image's PATH. After a job with a model, smlocal deploy is then "
+    "advised.",
     "AllowCpu": "True if a type with GPUs ran without one.",
     "DataParallel": "With the stand-in for the data parallel library: the library used, the number of ranks, and the "
     "counts of balanced buffers.",

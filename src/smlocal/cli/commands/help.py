@@ -33,7 +33,7 @@ _FOLDER = os.path.dirname(os.path.dirname(__file__))
 _ERRORS = os.path.join(_FOLDER, "errors.md")
 """Its rows are what is said about an error, as Markdown with the links of a page in docs."""
 _NOTES = os.path.join(_FOLDER, "notes.md")
-"""The same about the notes of jobs."""
+"""The same for the notes of jobs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
 _NOTE_ROW = re.compile(r"\| `([a-z0-9-]+)` \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
@@ -131,7 +131,7 @@ class ErrorPage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotePage:
-    """What is known of one note: a difference from the service, or a warning."""
+    """One note: a difference from the service, or a warning."""
 
     id: str
     when: str
@@ -147,7 +147,7 @@ class NotePage:
 
 
 _WARNING = "Warning. "
-"""So the meaning of a note begins that is a warning."""
+"""The meaning of a warning begins with this."""
 
 
 def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
 
 
 def _local_lines(stream: TextIO) -> Iterator[str]:
-    """Every setting of this machine, with its flag."""
+    """All settings of `Local`, with their flags."""
     from smlocal.jobfile.option import LocalMember
     from smlocal.jobfile.settings import LocalSettings
 
@@ -244,7 +244,7 @@ def _rows_of(path: str, pattern: re.Pattern[str]) -> list[tuple[str, ...]]:
 
 
 def _plain(text: str) -> str:
-    """Without Markdown. The address of a page that is linked to is shown."""
+    """The text without Markdown. Links show their address."""
     text = _LINK.sub(lambda found: _linked(found[1], found[2]), text)
     return re.sub(r"(?<![\w`*])\*([^*`]+)\*(?!\w)", r"<\1>", text).replace("`", "")
 

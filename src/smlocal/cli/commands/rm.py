@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @jobs_argument
 @STATUS_OPTION
 @AGE_OPTION
-@click.option("--all", "everything", is_flag=True, help="Choose all jobs that have ended.")
+@click.option("--all", "everything", is_flag=True, help="Choose all ended jobs.")
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, then remove them.")
 @click.option(
     "--force", is_flag=True, help="Remove jobs even if they may have left something on an unreachable engine."
@@ -110,6 +110,6 @@ def _check(names: tuple[str, ...], *, selects: bool, stop: bool, abandon: bool) 
         raise click.UsageError("Missing argument 'NAME...', or --all, --status or --older-than.")
     if selects and (stop or abandon):
         option = "--stop" if stop else "--abandon"
-        raise click.UsageError(f"--all, --status and --older-than choose ended jobs: {option} is not for them.")
+        raise click.UsageError(f"{option} cannot be combined with --all, --status or --older-than.")
     if stop and abandon:
         raise click.UsageError("--stop and --abandon: an engine that is gone stops nothing.")

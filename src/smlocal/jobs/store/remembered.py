@@ -28,7 +28,7 @@ def store_image_files(home: str, image: str, files: Sequence[str]) -> None:
 
 
 def image_program(home: str, image: str, program: str) -> str | None:
-    """The stored path of a program of an image, empty if it has none; None if there is no entry."""
+    """The stored path of an image's program; empty: the image lacks it; None: not stored."""
     found = _images(home).get(f"{image} {program}")
     return None if found is None else "".join(found)
 

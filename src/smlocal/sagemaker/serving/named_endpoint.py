@@ -120,7 +120,7 @@ def record_new(store: Store, name: str, *, arn: str, created: float, body: Mappi
 
 
 def record_endpoint(store: Store, endpoint: Endpoint) -> None:
-    """Make the resource of an endpoint that was deployed by hand, before it is changed."""
+    """Record the resource of an endpoint deployed by hand, before a change."""
     tags = _tags(store.document(endpoint.job.name, REQUEST) or {})
     body = body_of(endpoint.config, endpoint.job.name, **tags)
     record_new(store, endpoint.name, arn=endpoint.arn, created=endpoint.created, body=body)
