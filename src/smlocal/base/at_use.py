@@ -1,4 +1,4 @@
-"""Names that few jobs use, and whose modules are imported when the first one is used.
+"""Names that few jobs use: their modules are imported at first use.
 
     if TYPE_CHECKING:
         from smlocal.jobs.host.remote_volumes import fill_volumes

@@ -140,8 +140,8 @@ More: https://smlocal.github.io/smlocal/latest/deploy/
     "gpu": """\
 GPUs
 
-A host gets as many GPUs as its instance type has. A job that asks for GPUs is
-refused where there are too few.
+A host gets as many GPUs as its instance type has. If there are too few, the job
+is refused.
 
   --gpus all                  all of this machine, divided among the hosts
   --gpus 2, --gpus 0,2        this many for each host, or these ids

@@ -164,7 +164,7 @@ class ArchiveSettings(Structure):
 
     MergeOutput: bool = setting(
         default=False,
-        description="Put the output of all hosts into output.tar.gz, not only that of algo-1.",
+        description="Put the output of all hosts into output.tar.gz, not only of algo-1.",
         by_clients=True,
     )
 

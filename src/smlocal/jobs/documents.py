@@ -37,7 +37,7 @@ REPLACED = "replaced"
 SERVE_PROGRAM = "ServeProgram"
 """In the local block: the image's program `serve`, if any."""
 NOT_SAVED = "NotSaved"
-"""In the local block, below `Artifacts`: where a mirrored folder that could not be saved is kept, by its path."""
+"""In the local block, below `Artifacts`: where unsaved mirrored folders are kept, by path."""
 NO_METRICS: Final[Mapping[str, list[Any]]] = {"Summaries": [], "WithoutValues": [], "Notes": []}
 """In the local block of a job without metrics."""
 UNSENT = "Unsent"

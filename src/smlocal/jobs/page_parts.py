@@ -202,7 +202,7 @@ class PageSection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageParts:
-    """What a kind adds to the page of one of its jobs."""
+    """The parts of a page that depend on the kind."""
 
     parent: str = ""
     """The job that made this one, if any."""

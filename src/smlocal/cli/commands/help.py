@@ -161,7 +161,7 @@ def _rules() -> dict[str, "Rule"]:
 
 
 def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
-    """What the page of the site says about a rule, without its example."""
+    """A rule as on its page of the site, without the example."""
     profiles = " or ".join(each.option for each in sorted(rule.profiles))
     yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
     yield ""
@@ -189,7 +189,7 @@ def _local_lines(stream: TextIO) -> Iterator[str]:
 
 
 def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
-    """What the page of the site says about a debugger rule, without its parameters."""
+    """A debugger rule as on the site, without its parameters."""
     yield f"{name}   debugger rule"
     yield ""
     for paragraph in rule_text(name).split("\n\n"):

@@ -45,7 +45,7 @@ _LARGEST = 1 << 20
     type=click.Choice(KIND_WORDS),
     default=TRAINING_WORD,
     show_default=True,
-    help="What the file describes.",
+    help="Kind of the new file.",
 )
 @click.option(
     "--file",

@@ -89,7 +89,7 @@ def command(
 ) -> None:
     """List the jobs of this machine, newest first. The jobs of a search are below it.
 
-    The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
+    Other names of this command: ls, list, ps. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (smlocal help ai-platform).
     """
     selection = selection_of(statuses, older_than, kinds)

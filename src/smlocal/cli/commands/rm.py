@@ -49,9 +49,8 @@ def command(
     """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
     NAME is a job, or a shell pattern with * ? [] in quotes. --all, --status and --older-than choose among these jobs,
-    or among all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be
-    removed, the others still are, and the exit code is the highest one. The words delete and remove run this command
-    too.
+    or among all. They keep unfinished jobs, and jobs with artifacts that are not packed yet. If one job cannot be
+    removed, the others are, and the exit code is the highest one. Other names of this command: delete, remove.
     """
     selection = selection_of(ENDED if everything and not statuses else statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)

@@ -148,7 +148,7 @@ def table(
 ) -> Iterator[str]:
     """The first row has the headings. No line is longer than `width`, if there is one.
 
-    `shrinkable` are the columns that may become narrower, in this order, with their least width. The columns `right`
+    `shrinkable`: columns that may become narrower, in this order, and their least width. The columns `right`
     are aligned to the right. `colours` gives the colour of a cell, by column. Lines that are cut have no colours.
     """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]

@@ -225,7 +225,7 @@ class Invoker:
                 try:
                     return self._exchanged(connection, payload, chunked=chunked)
                 except (BrokenPipeError, ConnectionResetError):
-                    pass  # servers close what was not used for a while without a word: that is not a failed request
+                    pass  # servers close unused connections without notice: not a failed request
             return self._exchanged(self._connected(self.seconds), payload, chunked=chunked)
         except TimeoutError as error:
             raise InvocationError([facts.timed_out(self.seconds)], retried=not chunked) from error

@@ -30,7 +30,7 @@ from smlocal.terms.listing import Listing
 if TYPE_CHECKING:
     from smlocal.base import gzip_errors
     from smlocal.data.sources.s3 import interface as s3
-else:  # for what goes wrong
+else:  # only for errors
     gzip_errors = at_use("smlocal.base.gzip_errors")
     s3 = at_use("smlocal.data.sources.s3.interface")
 

@@ -42,7 +42,7 @@ _FAR: Final = 24
 _WORDS: Final = late(r"[A-Za-z]+\d*|\d+")
 _WORD_BEFORE: Final = late(r"([A-Za-z]+)[ _:./-]{0,2}$")
 _SEARCHED: Final = 1000
-"""Characters of a line: a number of 64,000 digits would take seconds."""
+"""Characters searched in a line: a number of 64,000 digits would take seconds."""
 _VALUE: Final = late(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
 _SPECIAL: Final = late(r"[\\.^$*+?{}\[\]|()]")
 _GROUP: Final = "([0-9.eE+-]+)"
