@@ -1,4 +1,4 @@
-"""`smlocal jobs`: list the jobs that were run here."""
+"""`smlocal jobs`: list the jobs of this machine."""
 
 import json
 import sys
