@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.clients.conftest import PROGRAMS, User, client_folder
 
-NO_JOB = "smlocal: no training job has come from this program, which uses the local mode of the SageMaker SDK"
+NO_JOB = "smlocal: this program sent no training job to smlocal. It uses the local mode of the SageMaker SDK"
 CHANGE = re.compile(r"^  in        train\.py:(\d+)\n  this      (.*)\n  to this   (.*)$", re.MULTILINE)
 
 

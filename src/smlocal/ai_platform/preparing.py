@@ -10,7 +10,7 @@ from smlocal.jobs.planning.model import JobPlan
 class ReplicaPreparing(Preparing[JobPlan]):
     """The decisions of this platform. A script would have to restart replicas, so there is none."""
 
-    NO_SCRIPT = "its replicas are restarted, and the job is tried again"
+    NO_SCRIPT = "smlocal restarts its replicas and retries the job"
 
     read = staticmethod(planning.read_recorded)
     prepare = staticmethod(planning.prepare)

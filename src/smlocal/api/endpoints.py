@@ -56,7 +56,7 @@ _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
 TARGET_VARIANT: Final = "X-Amzn-SageMaker-Target-Variant"
-"""The header that names the variant that is to answer."""
+"""The request header with the wanted variant."""
 _PAUSES: Final = (0.01, 0.05)
 _LISTENS_SECONDS: Final = 15.0
 _MORE_SECONDS: Final = 10.0
@@ -93,10 +93,10 @@ def model_to_deploy(
     startup_seconds: int | None = None,
     key: bool | None = None,
 ) -> tuple[ModelFile, str]:
-    """The validated model of a job, an archive or a model file, and the name of its endpoint; or of a document.
+    """The validated model of a job, an archive, a model file or a document, and the name of its endpoint.
 
-    In place of what the file says: `startup_seconds`, until it must have answered the first ping; `key`, whether its
-    address demands one.
+    These replace settings of the file: `startup_seconds`, the time until the first answered ping; `key`, whether the
+    address demands a key.
     """
     document, stem = (what, facts.PRIMARY) if isinstance(what, Document) else _document(what)
     called = document.name if isinstance(what, Document) else what
@@ -323,12 +323,12 @@ def _variants(request: Mapping[str, Any]) -> list[str]:
 def _failed(
     name: str, kind: str, said: Mapping[str, Any], *, variant: str | None, variants: Sequence[str]
 ) -> InvocationFailedError:
-    """The error that an endpoint has answered with. `variant`: the one that was asked for, of these `variants`."""
-    remedy = [f"smlocal logs {name} shows what the container has written."]
+    """The error of an endpoint. `variant`: the requested one; `variants`: all of the endpoint."""
+    remedy = [f"smlocal logs {name} shows the container's output."]
     if variant is not None and variant not in variants:
         meant = closest(variant, variants)
         several, listed = len(variants) > 1, ", ".join(variants)
-        remedy = [f"It has the variants {listed}." if several else f"Its variant is {variants[0]}."]
+        remedy = [f"Its variants are {listed}." if several else f"Its variant is {variants[0]}."]
         remedy += [f"Did you mean {meant}?"] if meant and several else []
     details = [f"OriginalStatusCode  {said['OriginalStatusCode']}"] if "OriginalStatusCode" in said else []
     if said.get("OriginalMessage"):

@@ -76,25 +76,25 @@ def refuse_other_kinds(document: Document) -> None:
     """Refuse a document that describes anything but a training job, where only such a job can be taken."""
     kind = kind_of(document.data)
     if kind.refusal is not None:
-        raise wrong_kind(document, kind, "this is about training jobs")
+        raise wrong_kind(document, kind, "a training job is needed here")
 
 
 def refuse_to_run(document: Document) -> None:
-    """Refuse a document that another command starts than that of a job."""
+    """Refuse a document that `smlocal run` does not start."""
     kind = kind_of(document.data)
     if kind.started_by != "run":
         raise wrong_kind(document, kind, f"smlocal {kind.started_by} takes it")
 
 
 def wrong_kind(document: Document, kind: Kind, why: str, *more: str) -> SmlocalError:
-    """The error about a document of a kind that a command does not take, with the command that does."""
+    """The error about a document of the wrong kind, with the command that takes it."""
     wanted = kind.refusal or UsageRefusedError
     remedy = [f"{kind.started_by.capitalize()} it: {kind.start_command(file_named(document))}", *more]
     return wanted(f"{document.name} describes {kind.with_article}, and {why}", remedy=remedy)
 
 
 def file_named(document: Document) -> str:
-    """The file of a document in a command; FILE if it is none."""
+    """The file of a document, quoted for a shell; FILE if the document is not a file."""
     import shlex  # only for an error
 
     return shlex.quote(document.name) if os.path.isfile(document.name) else "FILE"

@@ -33,13 +33,13 @@ WAITING: Final = "Waiting"
 
 
 def kinds_worded(words: Iterable[str]) -> frozenset[str]:
-    """The names of the kinds of jobs that options call so."""
+    """The names of the kinds with these words in options."""
     return frozenset(each.name for each in KINDS if each.word in words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobSelection:
-    """Some of the jobs."""
+    """A choice of jobs."""
 
     statuses: frozenset[str] = frozenset()
     """How they ended, RUNNING or WAITING; empty: any."""
@@ -49,7 +49,7 @@ class JobSelection:
     """The names of their kinds; empty: any."""
 
     def has(self, record: JobRecord) -> bool:
-        """True for a job that is chosen."""
+        """True for a chosen job."""
         ended = record.modified if record.ended is None else record.ended
         state = record.status if record.status.terminal else WAITING if record.pending else RUNNING
         return (
@@ -89,22 +89,22 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToldJob:
-    """What a list says of a job beside its state."""
+    """What a list shows of a job besides its state."""
 
     kind: str
     """`training`."""
     outcome: str
     """`loss 0.127`; empty if there is nothing to say."""
     cause: str
-    """Why it failed; empty if it did not, or if only its log says it."""
+    """Why it failed; empty if it did not fail, or if only its log has the cause."""
     local: Mapping[str, Any]
     """Its `Local` block, if it has failed."""
     leader: str
-    """The one of these jobs that has made it; empty if none has."""
+    """The name of the listed search that made it, if any."""
 
 
 def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
-    """What to say of each of these jobs: their documents are read together."""
+    """What a list shows of these jobs. Their documents are read together."""
     records = [job.record for job in jobs]
     words = {each.name: each.word for each in KINDS}
     wanted: dict[str, set[str]] = {TUNED_BY: {each.name for each in records if each.platform == TRAINING.name}}
@@ -135,7 +135,7 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
 
 
 def jobs_led_by(name: str) -> list[JobRecord]:
-    """The jobs that another has made, those that failed first, then in the order in which they were made."""
+    """The training jobs of a search: failed ones first, then by age."""
     with Store.open(home_directory()) as store:
         leader = (name, store.get(name).run_id)  # an earlier job may have had its name
         led = [record for record, by in store.jobs_with(TUNED_BY) if (by["Name"], by["Run"]) == leader]

@@ -60,7 +60,7 @@ MAX_BYTES = 10 << 20
 def read_source(
     source: JobSource | None, given: Overrides, *, strict: bool, to_run: bool = True
 ) -> tuple[AskedJob, str]:
-    """The validated job of a call, and its name. `to_run`: what another command starts is refused."""
+    """The validated job of a call, and its name. `to_run`: refuse kinds that `run` does not start."""
     if source is None and not given.get("image"):
         raise UsageRefusedError(
             "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]
@@ -81,7 +81,7 @@ def read_any(
     to_run: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple[AskedJob, str]:
-    """The validated job of any platform, and its name. `to_run`: what another command starts is refused."""
+    """The validated job of any platform, and its name. `to_run`: refuse kinds that `run` does not start."""
     made_of_inputs(document, given)
     kind = kind_of(document.data)
     if to_run:

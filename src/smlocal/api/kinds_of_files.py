@@ -1,4 +1,4 @@
-"""Files of all kinds of jobs where a command looks for one, or takes only some."""
+"""The kinds of files: found by a look at their keys, and refused by commands that do not take them."""
 
 import json
 import os
@@ -15,14 +15,14 @@ _TOP_KEY: Final = regex(r"(?m)^([\"']?)([A-Za-z]\w*)\1\s*:")
 
 
 def kind_worded(word: str) -> Kind:
-    """The kind that options name so."""
+    """The kind with this word in options."""
     return next(kind for kind in KINDS if kind.word == word)
 
 
 def kind_in_file(path: str) -> Kind | None:
-    """The kind of job that a file describes, by the keys at its top; None if it is none, or too large to look at.
+    """The kind of a file by its top keys; None if it is not a job file, or too large.
 
-    The file is not parsed, so that a folder is looked at in no time.
+    The file is not parsed, so a look at a folder is fast.
     """
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_LOOKED_AT:
@@ -44,7 +44,7 @@ def kind_in_file(path: str) -> Kind | None:
 
 
 def refuse_to_submit(document: Document) -> None:
-    """Refuse a document whose job smlocal does not send to the service."""
+    """Refuse a document of a kind that `smlocal submit` does not send."""
     kind = kind_of(document.data)
     if kind.on_service:
         on_service = f"On the service: {kind.on_service.replace('FILE', file_named(document))}"

@@ -39,7 +39,7 @@ def read_recorded(
 ) -> tuple["AskedJob", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time.
 
-    `to_run`: what another command starts is refused.
+    `to_run`: refuse kinds that `run` does not start.
     """
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)

@@ -20,7 +20,7 @@ def coverage_tables() -> dict[str, dict[str, Any]]:
 
 
 def requests_of_file(path: str) -> tuple[str, ...]:
-    """The requests that a file holds."""
+    """The requests in a file."""
     document = read_file(path)
     refuse_unknown(document)
     kind = kind_of(document.data)
@@ -28,9 +28,9 @@ def requests_of_file(path: str) -> tuple[str, ...]:
 
 
 def coverage_of_file(path: str) -> dict[str, dict[str, Any]]:
-    """How each member that a file has is handled, by its requests; of jobs of replicas, each that there is.
+    """How each member of a file is handled, by request; for jobs of replicas, all members of the request.
 
-    A member that no request has is `unknown`.
+    Members that no request has are `unknown`.
     """
     requests = requests_of_file(path)
     document = read_file(path)

@@ -26,8 +26,8 @@ def run(
     """Run a job to its end, as `smlocal run` does.
 
     `job` is a job file, a CreateTrainingJob request as a dict, or nothing: then `image=` describes the job. Keywords
-    override it. A job that fails or is stopped raises nothing: look at `status`. A refused request, or something that
-    this machine lacks, is an error of `smlocal.errors`, and no job is made.
+    override it. A job that fails or is stopped raises nothing: look at `status`. A refused request, or a machine
+    that is not ready, is an error of `smlocal.errors`, and no job is made.
 
     `detach` returns as soon as the job has its supervisor, a process of its own. `replace` forgets a finished job of
     the same name. `show` prints phases and the containers' output to `sys.stdout`. `strict` accepts only what the

@@ -229,7 +229,7 @@ class MessageHead:
     __slots__ = ("first", "headers")
 
     def __init__(self, first: tuple[str, str, str], headers: dict[str, str]) -> None:
-        """`headers`: by their names in small letters. If a header is repeated, its last value."""
+        """`headers`: by lower-case names, with the last value of repeated headers."""
         self.first, self.headers = first, headers
 
     @property

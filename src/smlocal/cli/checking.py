@@ -179,7 +179,7 @@ def _is_job_file(subject: str) -> bool:
 def _files(
     subject: str, image: str | None, *, allow_local_paths: bool
 ) -> tuple[JobFile | None, Document | None, AskedJob | None]:
-    """The file that is named, as it is checked: that of a training job, of a model, or of a processing job."""
+    """The named file, as a training job, a model or a processing job."""
     if not _is_job_file(subject):
         return None, None, None
     document = read_file(subject)
@@ -338,7 +338,7 @@ def _only(again: str, ids: list[str]) -> str:
 
 
 def not_tested(report: CheckReport, again: str, left: Iterable[Rule] = ()) -> Iterator[str]:
-    """What nobody should take for passed. `left`: rules of which those that run something have been left out."""
+    """Lines about rules that were not tested. `left`: the rules left out, some because they run a job."""
     ids = [result.rule.id for result in report.results if result.test]
     if ids:
         yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"

@@ -13,7 +13,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "run": "Run a job and wait until it ends.",
         "check": "Check an image and report every problem.",
         "plan": "Show what a run would do and how it differs from the service.",
-        "jobs": "List the jobs that were run here, newest first.",
+        "jobs": "List the jobs of this machine, newest first.",
         "logs": "Print the logs of a job's containers.",
     },
     "Run": {

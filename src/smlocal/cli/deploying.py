@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from smlocal.cli.commands import run
     from smlocal.cli.job_argument import job_named
     from smlocal.cli.views.summary import item, summary
-else:  # for what is rarely asked, and for the end of one
+else:  # rarely used, or used at the end
     job_options = at_use("smlocal.cli.job_options")
     run = at_use("smlocal.cli.commands.run")
     job_named = at_use("smlocal.cli.job_argument", "job_named")
@@ -104,7 +104,7 @@ def _print_going_on(name: str) -> None:
     if view.status.terminal:
         _print_end(name)
         return
-    click.echo(f"{name} is {view.state} and goes on without this command", err=True)
+    click.echo(f"{name} is {view.state} and keeps running", err=True)
     click.echo(item("next", f"smlocal endpoints · smlocal logs -f {name}"), err=True)
     click.echo(item("to stop", f"smlocal rm --stop {name}"), err=True)
 

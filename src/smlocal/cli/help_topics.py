@@ -1,6 +1,6 @@
-"""The texts of `smlocal help TOPIC` that are about no single command, error or rule.
+"""The texts of `smlocal help TOPIC` for topics other than commands, errors and rules.
 
-They fit a terminal of 80 columns. Those about a task are short, and end with the address of their page.
+They fit a terminal of 80 columns. Texts about a task are short and end with the address of a page.
 """
 
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ SMLOCAL_CONFIG names another file; if it is empty, none is read.
 Environment variables
 
   SMLOCAL_HOME            folder where jobs are stored
-  XDG_DATA_HOME           the folder above its default
+  XDG_DATA_HOME           parent folder of its default
   SMLOCAL_CONFIG          the configuration file; if empty, none is read
   SMLOCAL_ENGINE_TIMEOUT  seconds until a lost engine ends a job, about (60)
   SMLOCAL_ACCESS_KEY_ID, SMLOCAL_SECRET_ACCESS_KEY
@@ -69,15 +69,14 @@ Environment variables
   AWS_CONFIG_FILE         the region of the job
   SMLOCAL_PROGRESS        --progress of run and rerun
   SMLOCAL_PAGER, PAGER, LESS
-                          what shows long output on a terminal (less); if
-                          empty, nothing does
+                          the pager for long output (less); empty: no pager
   NO_COLOR, TERM=dumb     no colour
-  FORCE_COLOR             colour elsewhere than on a terminal too
+  FORCE_COLOR             colour even without a terminal
   SMLOCAL_HYPERLINKS      links in terminals: auto, always or never; none with
                           NO_COLOR, TERM=dumb or CI
   TERM, TERM_PROGRAM, VTE_VERSION
-                          whether the terminal is known to have links
-  COLUMNS                 columns of a terminal that does not say its size
+                          whether the terminal shows links
+  COLUMNS                 width, if the terminal does not report it
   SHELL, XDG_CONFIG_HOME, ZDOTDIR
                           the shell of completion --install, and its files
   GITHUB_ACTIONS, GITLAB_CI, TF_BUILD
@@ -90,8 +89,8 @@ Environment variables
     "processing": """\
 Processing jobs
 
-An image with its own program, or that of the request, and its inputs and
-outputs. The file is a CreateProcessingJob request.
+An image runs its own program or the request's, and has inputs and outputs.
+The file is a CreateProcessingJob request.
 
   smlocal run processing.yaml
   smlocal describe NAME       outputs, exit message, differences
@@ -102,8 +101,8 @@ More: https://smlocal.github.io/smlocal/latest/processing/
     "tuning": """\
 Tuning jobs
 
-A search makes training jobs, reads their metric, and finds the best. The file
-is a CreateHyperParameterTuningJob request.
+A search runs training jobs and finds the one with the best metric. The file is
+a CreateHyperParameterTuningJob request.
 
   smlocal validate FILE       mistakes, without running anything
   smlocal plan FILE           the first points, and how many there are
@@ -116,18 +115,18 @@ More: https://smlocal.github.io/smlocal/latest/tuning/
     "transform": """\
 Batch transform
 
-An image started with serve, which gets every record of its input. The file is a
-CreateTransformJob request, with the members of CreateModel beside its own.
+An image started with serve gets every record of the input. The file is a
+CreateTransformJob request with the members of CreateModel.
 
   smlocal run transform.yaml
-  smlocal logs NAME           the log data-log says which records failed
+  smlocal logs NAME           which records failed: the log data-log
 
 More: https://smlocal.github.io/smlocal/latest/transform/
 """,
     "endpoint": """\
 Endpoints
 
-An image started with serve, which answers /ping and /invocations.
+An image started with serve answers /ping and /invocations.
 
   smlocal deploy NAME         the model of a job, or of a search
   smlocal deploy model.tar.gz --image IMAGE
@@ -141,11 +140,11 @@ More: https://smlocal.github.io/smlocal/latest/deploy/
     "gpu": """\
 GPUs
 
-A host gets as many GPUs as its instance type has. A job that asks for GPUs is
-refused where there are too few.
+A host gets as many GPUs as its instance type has. If there are too few, the job
+is refused.
 
-  --gpus all                  all of this machine, shared out to the hosts
-  --gpus 2, --gpus 0,2        a number for each host, or these
+  --gpus all                  all of this machine, divided among the hosts
+  --gpus 2, --gpus 0,2        this many for each host, or these ids
   --allow-cpu                 run without them; the result records it
   smlocal doctor              what this machine and its engine have
 
@@ -158,7 +157,7 @@ A channel is a folder or a file of this machine, or objects in S3.
 
   --channel training=./data   a folder for a channel
   --source s3://BUCKET/DATA=./data
-                              a folder that stands for objects in S3
+                              a folder instead of objects in S3
   --set Local.Sample=100      only the first objects of each channel
   smlocal cache ls            what has been downloaded
 
@@ -191,7 +190,7 @@ Code that uses the SDK's local mode
 
   smlocal exec -- python train.py
 
-runs it with jobs of smlocal. Sessions have to be those of the service:
+runs it with jobs of smlocal. Use the sessions of the service:
 sagemaker.Session() in place of LocalSession(), and an instance type in place of
 instance_type="local".
 
@@ -202,8 +201,8 @@ Tensors and rules of Debugger
 
 The script makes a hook of smdebug, which reads its configuration from the job.
 
-  smlocal tensors NAME        what the hook has saved
-  smlocal rules NAME          what rules have found
+  smlocal tensors NAME        what the hook saved
+  smlocal rules NAME          what the rules found
   smlocal help LossNotDecreasing
                               a rule
 
@@ -212,8 +211,8 @@ More: https://smlocal.github.io/smlocal/latest/debugger/
     "ai-platform": """\
 AI Platform Training, custom jobs
 
-Jobs of Google's platforms, with their replicas and restarts. A file with
-trainingInput, jobSpec or workerPoolSpecs is one.
+Jobs of Google's platforms, with replicas and restarts. Their files have
+trainingInput, jobSpec or workerPoolSpecs.
 
   smlocal run FILE
   smlocal coverage --of CustomJob

@@ -91,7 +91,7 @@ def override_options(command: Callable[..., Any], *, submit: bool = False) -> Ca
 
 
 def read_job_options(given: dict[str, Any], *, to_run: bool = True) -> "tuple[AskedJob, str]":
-    """The validated job, of any platform, and its name. `to_run`: what another command starts is refused."""
+    """The validated job, of any platform, and its name. `to_run`: refuse kinds that `run` does not start."""
     from smlocal.api.job_source import read_any
 
     path = given["job"]

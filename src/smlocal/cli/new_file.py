@@ -16,7 +16,7 @@ def check_new_file(path: str, option: str) -> None:
 
 def check_new_folder(path: str, option: str) -> None:
     """`NewFileError` if there is a folder with anything in it at the path."""
-    with suppress(OSError):  # what is not a folder or cannot be read is found out by writing
+    with suppress(OSError):  # the write reports an unreadable folder
         if os.listdir(path):
             raise NewFileError(
                 f"the folder {path} is not empty, and nothing is overwritten",

@@ -1,4 +1,4 @@
-"""The request that an endpoint is sent: as it is written on the command line, or from a file."""
+"""The body of a request to an endpoint, from the command line or a file."""
 
 import os
 import re
@@ -12,7 +12,7 @@ _LONGEST_PATH: Final = 4096
 _LIKE_A_FILE: Final = re.compile(
     r"[\w./~-]+\.(avro|bin|csv|gz|jpe?g|jsonl?|libsvm|np[yz]|parquet|pb|png|recordio|tsv|txt|wav|ya?ml)", re.IGNORECASE
 )
-"""No request looks so."""
+"""A body never looks like this."""
 
 
 def read_body(path: str, option: str = "--body") -> bytes:
@@ -29,12 +29,12 @@ def read_body(path: str, option: str = "--body") -> bytes:
 
 
 def names_file(body: str) -> bool:
-    """True if what is given as a body is the path of a file, as `--body` took it before it took the body itself."""
+    """True if the body is the path of a file, which older versions of `--body` expected."""
     return body != STANDARD_INPUT and len(body) <= _LONGEST_PATH and "\0" not in body and os.path.isfile(body)
 
 
 def written_body(text: str) -> bytes:
-    """The body that is written on the command line; `-` is standard input, and the path of a file its content."""
+    """The body from the command line. `-` means standard input, a path the content of its file."""
     if text == STANDARD_INPUT or names_file(text):
         return read_body(text)
     if _LIKE_A_FILE.fullmatch(text):

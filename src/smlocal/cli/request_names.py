@@ -19,9 +19,9 @@ REQUESTS_OF: Final = {
 """The requests in files of each kind, by the word for it."""
 KIND_WORDS: Final = (*REQUESTS_OF,)
 NAMED: Final = (*REQUESTS, *KIND_WORDS)
-"""What can be asked about."""
+"""The choices of `--of`."""
 
 
 def requests_named(name: str) -> tuple[str, ...]:
-    """The request of this name, or those of a kind."""
+    """The request with this name, or the requests of a kind."""
     return REQUESTS_OF.get(name, (name,))

@@ -46,7 +46,7 @@ class ShownCommand(click.Command):
         return [*found, _help_all()] if _has_common(self) else found
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """The usual one, whose text is shown in a pager if it is longer than the screen."""
+        """The usual option, with a pager for long help."""
         return _paged(super().get_help_option(ctx))
 
     def get_help(self, ctx: click.Context) -> str:
@@ -84,7 +84,7 @@ class ShownGroup(click.Group):
         self.examples = tuple(examples)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """As that of a command."""
+        """As for a command."""
         return _paged(super().get_help_option(ctx))
 
     def resolve_command(

@@ -63,7 +63,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobThere:
-    """A job on the service, which may not be made yet."""
+    """A job on the service, perhaps not made yet."""
 
     name: str
     make: Callable[[], None]

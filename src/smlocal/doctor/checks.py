@@ -362,7 +362,7 @@ def judge_version(details: EngineDetails) -> Judgement:
     if details.api < _API_WITH_GPUS:
         return warning(f"API {api} does not support GPUs, which need 1.40 (Docker 19.03)", update)
     if details.product == "Podman":
-        return fine(f"API {api}, by Podman: smlocal help engines says where to read the differences")
+        return fine(f"API {api}, by Podman. Differences: smlocal help engines")
     return fine(f"API {api}")
 
 

@@ -27,12 +27,12 @@ from smlocal.terms.gpus import GpuDevices
 
 DOCTOR_NAME = "smlocal-doctor"
 _INDEXES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
-"""Variables with the address of a package index."""
+"""Variables that may have the address of a package index."""
 _INDEX_SECONDS = 5.0
 """For the name of the index, the connection and the whole answer."""
 _LARGEST_ANSWER = 8 << 20
 _RELEASE = re.compile(r"smlocal-(\d{1,6}(?:\.\d{1,6}){1,3})(?:-py3-none-any\.whl|\.tar\.gz)$")
-"""The file of a release, which is no pre-release."""
+"""The file of a release; pre-releases do not match."""
 _LONGEST_SECONDS = 600.0
 """No doctor takes so long."""
 
@@ -279,7 +279,7 @@ def _newest_release(environment: Mapping[str, str], seconds: float) -> str | Non
 
 
 def numbers_of(release: str) -> tuple[int, ...]:
-    """To compare releases by."""
+    """A key to compare releases."""
     return tuple(map(int, release.split(".")))
 
 

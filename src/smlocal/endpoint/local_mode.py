@@ -86,7 +86,7 @@ def _instance(kind: str) -> str:
 
 
 def _session_in(text: str) -> tuple[str, str]:
-    """A session in the words of a program: one that it has, or what makes one; and the import that it lacks."""
+    """The expression for a session in a program, and a comment with the missing import, if any."""
     if made := _A_SESSION.search(text):
         return made[1], ""
     for module in _MODULE.finditer(text):

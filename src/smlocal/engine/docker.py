@@ -49,7 +49,7 @@ from smlocal.terms.limits import Limits
 if TYPE_CHECKING:
     from smlocal.engine import networks as of_networks
     from smlocal.engine.output import ProcessConnection
-else:  # a job with one host has no network of its own
+else:  # only jobs with several hosts have a network
     of_networks = at_use("smlocal.engine.networks")
 
 _ABSENT = 404
@@ -236,7 +236,7 @@ class DockerEngine:
 
     @_checked_answer
     def image_names(self) -> list[str]:
-        """List all, without what has no name."""
+        """List the names of all images; untagged images have none."""
         found = self.client.read("/images/json") or ()
         return [name for each in found for name in each.get("RepoTags") or () if name != "<none>:<none>"]
 

@@ -75,4 +75,4 @@ class ImageFacts:
     reserved_files: tuple[str, ...] = ()
     """A few of its files in the platform's own folders, except code."""
     serve_program: str = ""
-    """The path of the program `serve` on its PATH; empty: it has none there, or was not looked at."""
+    """The path of `serve` on the image's PATH; empty if absent or not searched."""

@@ -336,7 +336,7 @@ class Engine(Protocol):
         ...
 
     def image_names(self) -> list[str]:
-        """The names of all images that the engine has, with their tags."""
+        """The names of all images on the engine, with tags."""
         ...
 
     def images(self, job: str) -> list[Resource]:
@@ -363,14 +363,14 @@ class Engine(Protocol):
         ...
 
     def changes(self, container: str, *, soon: bool = False) -> tuple[str, ...]:
-        """The paths that a container has added, changed or removed in its own file system, not in mounts.
+        """The paths that a container added, changed or removed, outside mounts.
 
-        An engine may compare all files of the image for it. `soon`: the call fails if that takes long.
+        An engine may compare all files with the image. `soon`: fail if that takes long.
         """
         ...
 
     def written_bytes(self, container: str) -> int:
-        """The size of the files that a container has in its own file system, beside the image. Fast."""
+        """The size of the files that a container added to its image. Fast."""
         ...
 
     def addresses(self, container: str) -> tuple[str, ...]:

@@ -338,7 +338,7 @@ def _set_size(client: Client, path: str, rows: int, columns: int) -> None:
 
 
 def _exit_code(client: Client, path: str) -> int:
-    """Wait for the end of a process that has closed its streams: usually it has ended already."""
+    """Wait for a process after its streams closed. Usually it has ended already."""
     pause = _FIRST_LOOK
     while (document := client.read(f"{path}/json"))["Running"]:
         time.sleep(pause)

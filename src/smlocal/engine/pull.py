@@ -77,7 +77,7 @@ _REFUSED = (
     "unsupported",
 )
 _MOST_MEANT, _LIKENESS = 3, 0.75
-"""Of the names of images."""
+"""For suggested images: their number, and how similar their names must be."""
 _HELPER_SECONDS = 60.0
 """A helper may ask for a passphrase."""
 _ECR_NAME = re.compile(
@@ -119,7 +119,7 @@ def split_reference(name: str) -> tuple[str, str]:
 
 
 def meant_images(engine: Engine, name: str) -> list[str]:
-    """A remedy with images of the engine that may be meant by the name of one that it lacks; none if it has none."""
+    """A remedy for a missing image: local images with similar names, if any."""
     known: dict[str, list[str]] = {}
     with suppress(EngineError):
         for each in engine.image_names():

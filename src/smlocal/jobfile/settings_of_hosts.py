@@ -164,7 +164,7 @@ class ArchiveSettings(Structure):
 
     MergeOutput: bool = setting(
         default=False,
-        description="Put the output of all hosts into output.tar.gz, not only that of algo-1.",
+        description="Put the output of all hosts into output.tar.gz, not only of algo-1.",
         by_clients=True,
     )
 
@@ -285,7 +285,7 @@ class DebugSettings(Structure):
     DebugPort: Annotated[int, Whole(minimum=0, maximum=65535)] = setting(
         default=0,
         description="Port of 127.0.0.1 on which the program of the first host waits for a debugger; the next hosts "
-        "have the next ports. 0: none waits.",
+        "have the next ports. 0: no program waits.",
         option=Option(
             keyword="wait_for_debugger",
             form=Form.SWITCH,

@@ -443,7 +443,7 @@ class ContainerSupervisor(Supervisor):
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
 
     def _explain_lost_model(self) -> None:
-        """If the job has left no model, see whether a log, or a container, says that one was saved elsewhere."""
+        """If there is no model, search the logs and the container for a model saved elsewhere."""
         artifacts = self.results.artifacts
         if artifacts is None or artifacts.model is not None or not self.plan.folders.model:
             return

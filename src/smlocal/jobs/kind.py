@@ -34,11 +34,11 @@ class Kind:
     spoken: str
     """`training job`, in sentences."""
     word: str
-    """`training`, as options name it."""
+    """`training`, for options."""
     file: str
     """The usual name of its file."""
     requests: tuple[str, ...]
-    """The requests that its documents hold, the usual one first."""
+    """The requests in its documents, the usual one first."""
     sign: str
     """The key of a document that shows best what it is."""
     describes: Callable[[Mapping[str, Any]], bool]
@@ -50,18 +50,18 @@ class Kind:
     log_group: str = ""
     """The group of its logs, and the namespace of its metrics, for clients; empty: they know none for the kind."""
     started_by: str = "run"
-    """The command that starts what a file of it describes."""
+    """The command that starts its files."""
     has_workload: bool = False
     """True for jobs that are one set of hosts: `workload_of` in its planning says what one needs of machines.
 
     A container of it can be started as at the beginning of a job, without a job.
     """
     leaves_model: bool = False
-    """True if such a job leaves a model, or has jobs that do."""
+    """True if its jobs, or their training jobs, leave a model."""
     refusal: type[RequestRefusedError] | None = None
     """The error where another kind is wanted; None: it is never refused as such."""
     on_service: str = ""
-    """How the service gets such a job, if `submit` does not send it; FILE is the name of the file."""
+    """Other commands for the service, if `submit` does not send it; FILE stands for the file."""
 
     @property
     def with_article(self) -> str:
@@ -69,11 +69,11 @@ class Kind:
         return f"{'an' if self.spoken[0] in 'aeiou' else 'a'} {self.spoken}"
 
     def start_command(self, file: str) -> str:
-        """The command that starts what a file describes."""
+        """The command that starts a file."""
         return f"smlocal {self.started_by} {file}"
 
     def deployed(self, file: str) -> tuple[str, ...]:
-        """What to do with a file of it where a model is wanted."""
+        """The remedy when a file of this kind is given as a model."""
         if not self.leaves_model:
             return (f"Run it: {self.start_command(file)}",)
         return ("Run the job, then deploy it by its name:", f"  {self.start_command(file)}", "  smlocal deploy NAME")

@@ -98,7 +98,7 @@ class Spoken:
     no_artifacts: str
     """The words about a job that has ended and has no artifacts to upload."""
     no_log: str = ""
-    """The words about a job that has no log of its own; empty: it has one."""
+    """The words about a job without a log; empty: it has a log."""
 
 
 Reasons = Mapping[FailureKind, str | Callable[[str], str]]
@@ -109,10 +109,10 @@ class Preparing(ABC, Generic[P]):
     """The decisions of a kind about its jobs before they run."""
 
     NO_SCRIPT: ClassVar[str] = ""
-    """Why no script of docker commands does the same, where `script` makes none."""
+    """Why a script of docker commands cannot replace the job; empty if it can."""
 
     def checked(self, document: Document, say: Callable[[str], None]) -> Document:
-        """The document by which the image of a job file is checked: by default its own. `say` tells what it is."""
+        """The document for `check`, by default the same. `say` reports a different one."""
         return document
 
     @abstractmethod
@@ -223,11 +223,11 @@ class Showing(ABC, Generic[P]):
     UNINTERRUPTIBLE: ClassVar[tuple[str, str] | None] = None
     """Why no command can interrupt any of these jobs, and the remedy."""
     HAS_PAGE_PARTS: ClassVar[bool] = False
-    """True if the kind has a module `page_parts`: what only the page of such a job shows, by `page_parts`."""
+    """True if the kind has a module `page_parts` with more for its page."""
     LISTED: ClassVar[tuple[str, ...]] = ()
-    """The kinds of documents that `outcome` reads."""
+    """The documents that `outcome` reads."""
     NO_CAUSE: ClassVar[tuple[str, ...]] = ()
-    """Beginnings of reasons that only say where the cause is."""
+    """Beginnings of reasons without the cause itself."""
 
     @abstractmethod
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -261,11 +261,11 @@ class Showing(ABC, Generic[P]):
         """The state of a job, and its present work or the reason of its end, if that says more."""
 
     def outcome(self, documents: Mapping[str, Any]) -> str:
-        """What came of a job, in a few words for lists: the value of its objective, or how much it has done."""
+        """The result of a job for lists, in a few words: its objective, or a count."""
         return ""
 
     def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
-        """Why a job failed, in one line for lists; empty if only the log of its host says it."""
+        """Why a job failed, in one line for lists; empty if only the host's log has the cause."""
         if not (record.failure_reason or "").startswith(self.NO_CAUSE):
             return in_one_line(record.failure_reason)
         return str(local.get("Explanation") or next(iter(local.get("Hints") or ()), ""))
@@ -280,9 +280,9 @@ class Showing(ABC, Generic[P]):
 
     @staticmethod
     def stages(stored: StoredJob, called: Mapping[JobPhase, str]) -> tuple[Stage, ...]:
-        """The phases that a job has gone through; `called`: their names, where those of the store are not shown.
+        """The phases of a job until now; `called`: names that replace those of the store.
 
-        Phases of one name that follow each other are one.
+        Neighbours with one name become one phase.
         """
         stages = []
         for name, found in groupby(stored.transitions, lambda each: called.get(each.status, str(each.status))):

@@ -1,4 +1,4 @@
-"""What a kind of job shows on its page, as data: charts, tables, facts. The report draws them, in their order."""
+"""Parts of a job's page, as data: charts, tables, facts. The report draws them in this order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -10,7 +10,7 @@ from smlocal.jobs.view import Bar, Rows
 XY = tuple[float, float]
 Range = tuple[float, float]
 MOST_ROWS: Final = 100
-"""Of a table."""
+"""The most rows of a table."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,9 +46,9 @@ class Chart:
     limit: float | None = None
     """Drawn as a horizontal line."""
     x_name: str = ""
-    """Below the axis, if it is not time."""
+    """Below the axis; empty for time."""
     y_name: str = ""
-    """Beside the axis, if the title does not say it."""
+    """Beside the axis, if the title does not name it."""
 
     def positions(self, line: Line) -> list[str]:
         """The points of a line as `x,y` in the drawing."""
@@ -67,7 +67,7 @@ class Chart:
 
 
 def time_axis(seconds: float) -> Mapping[str, Any]:
-    """The horizontal axis of a chart, from 0 to so many seconds."""
+    """The horizontal axis of a chart, from 0 to `seconds`."""
     return {"x_range": (0.0, seconds), "x_labels": ("0 s", axis_duration(seconds))}
 
 
@@ -82,7 +82,7 @@ class Charts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parallel:
-    """A line for each of many things through its values on several vertical axes."""
+    """Parallel coordinates: each line crosses several vertical axes."""
 
     FORM: ClassVar = "parallel"
     WIDTH: ClassVar = 600
@@ -91,13 +91,13 @@ class Parallel:
     title: str
     detail: str
     axes: tuple[tuple[str, str, str], ...]
-    """The name of each, and its lowest and highest value."""
+    """Name, lowest and highest value of each."""
     paths: tuple[tuple[float, ...], ...]
     """Heights on the axes, from 0 to 1. The last one is marked."""
 
     @property
     def places(self) -> list[float]:
-        """Where the axes are: each in the middle of its share of the width, where its label is."""
+        """The positions of the axes: each above its label."""
         share = self.WIDTH / len(self.axes)
         return [share * (index + 0.5) for index in range(len(self.axes))]
 
@@ -115,40 +115,40 @@ class Cell:
 
     text: str
     key: Any = None
-    """By which the column is sorted; None: the text. All keys of a column can be compared."""
+    """The sort key; None: the text. All keys of a column can be compared."""
     whole: str = ""
-    """The exact value, if the text is a rounded one."""
+    """The exact value, if the text is rounded."""
     status: str = ""
     """A status, for its colour."""
     job: str = ""
-    """The job that it is the name of."""
+    """The job, if the text is a job's name."""
 
     @property
     def order(self) -> Any:
-        """What it is sorted by."""
+        """The sort key."""
         return self.text if self.key is None else self.key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """Rows in the order of any of its columns."""
+    """A table that can be sorted by each column."""
 
     FORM: ClassVar = "table"
     _MOST_ORDERS: ClassVar = 8
-    """As many as the style sheet has rules for."""
+    """The style sheet has rules for this many."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numbers: frozenset[int] = frozenset()
     """Columns of numbers."""
     by: int | None = None
-    """The column that it is sorted by at first, and its headers sort; None: the rows stay as they are."""
+    """The first sort column; None: the table cannot be sorted."""
     more: str = ""
-    """The noun of rows, and where those are that are left out."""
+    """The noun for one row."""
 
     @property
     def orders(self) -> list[tuple[int | None, list[tuple[Cell, ...]]]]:
-        """The columns that can be chosen, that of the beginning first, with the rows in their orders."""
+        """The sort columns, the initial one first, each with the sorted rows."""
         if self.by is None:
             return [(None, list(self.rows[:MOST_ROWS]))]
         chosen = [self.by, *(each for each in range(len(self.columns)) if each != self.by)][: self._MOST_ORDERS]
@@ -171,7 +171,7 @@ class FactRows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandLines:
-    """Lines to copy, with a word about each."""
+    """Commands to copy, each with a label."""
 
     FORM: ClassVar = "commands"
 
@@ -192,26 +192,26 @@ Block = Charts | Parallel | Table | FactRows | CommandLines | Sentences
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageSection:
-    """A part of the page under a heading. Empty blocks are left out, and a section without any."""
+    """A part of the page under a heading. Empty blocks and sections are left out."""
 
     title: str
     blocks: tuple[Block, ...]
     leading: bool = False
-    """True if it stands above the timeline."""
+    """True: above the timeline."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageParts:
-    """What a kind adds to the page of one of its jobs."""
+    """The parts of a page that depend on the kind."""
 
     parent: str = ""
-    """The job that has made this one; empty: a person has."""
+    """The job that made this one, if any."""
     instances: str = ""
-    """`2 × ml.m5.large`; empty: it has none of its own."""
+    """`2 × ml.m5.large`; empty if the job has no instances."""
     details: Rows = ()
     """More about the job."""
     sections: tuple[PageSection, ...] = ()
     bars: tuple[Bar, ...] = ()
-    """In the timeline."""
+    """More bars of the timeline."""
     more_bars: str = ""
-    """What is left out below them."""
+    """The note about bars that are left out."""

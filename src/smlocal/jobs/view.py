@@ -19,7 +19,7 @@ class Reporter:
         """The job has been created."""
 
     def import_the_rest(self) -> None:
-        """The containers are being started, and there is time for what the end needs."""
+        """Import modules needed at the end, while the containers start."""
 
     def progress(self, text: str) -> None:
         """A short line about something slow."""
@@ -106,7 +106,7 @@ class Bar:
     name: str
     spans: tuple[Span, ...]
     short: bool = False
-    """True if its name has room beside it, and its text is shown with the bar only."""
+    """True if only the name fits beside the bar; its text is then a tooltip."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,9 +144,9 @@ class JobView:
     history: tuple[tuple[float, str], ...] = ()
     """The events of its containers, and their times."""
     leads_to: tuple[str, ...] = ()
-    """Commands of smlocal that go on with what a job has left."""
+    """Next commands of smlocal, such as for the job's model."""
     log_of: str = ""
-    """The job whose log says why this one failed; empty: its own does."""
+    """The job whose log explains the failure, if it is another job."""
     unexpected: Rows = ()
     """Surprises of a job that went well: it left nothing, or it wrote why it failed."""
 

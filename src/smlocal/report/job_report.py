@@ -70,9 +70,9 @@ class JobReport:
     view: JobView
     """In the words of its platform."""
     spoken: Spoken
-    """How sentences speak of it."""
+    """The words for this job in sentences."""
     parts: PageParts
-    """What only jobs of its kind show."""
+    """Parts for jobs of its kind."""
     request: Mapping[str, Any]
     """Without secrets: reports are sent to others."""
     notes: tuple[Mapping[str, Any], ...]

@@ -67,7 +67,7 @@ class DrawnBar:
     spans: tuple[DrawnSpan, ...]
     seconds: float
     short: bool = False
-    """True if its name is beside it."""
+    """True if the name is beside the bar."""
 
 
 def build_timeline(stages: Sequence[Stage], measured: Mapping[str, float], now: float) -> Timeline:

@@ -150,18 +150,18 @@ _SAID: Final[Mapping[str, str]] = {
     "time without a supervisor after that counts as Uploading.",
     "Notes": "This job's differences from the service: Id, Text, Warning.",
     "Image": "Id of the image that ran.",
-    "ServeProgram": "If the image has serve on its PATH: where. The end of a job with a model then proposes smlocal "
-    "deploy.",
+    "ServeProgram": "The path of serve, if it is on the image's PATH. After a job with a model, smlocal deploy is then "
+    "advised.",
     "AllowCpu": "True if a type with GPUs ran without one.",
     "DataParallel": "With the stand-in for the data parallel library: the library used, the number of ranks, and the "
     "counts of balanced buffers.",
     "Changes": "With Local.ListChanges, for each host: up to 1000 files that its container wrote outside /opt/ml, "
     "/tmp and mounts.",
-    "FailureFiles": "Of a completed job: the beginning of each host's failure file, which the service ignores.",
+    "FailureFiles": "For a completed job: the beginning of each host's failure file, which the service ignores.",
     "Hints": "Likely causes of a failure.",
     "Explanation": "The cause behind a general reason such as an internal error, or the object of a FastFile channel "
     "that could not be read.",
-    "DockerCommand": "Of a job that failed during or after training: the command that starts it by hand.",
+    "DockerCommand": "For a job that failed during or after training: the command that starts it by hand.",
     "ContainersKept": "True while the containers and folders kept by --keep exist.",
     "Leftovers": "Leftovers that could not be removed when the job ended. Those on an engine that did not answer are "
     "removed later, and stay in this list.",

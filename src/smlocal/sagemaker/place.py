@@ -15,7 +15,7 @@ from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS
 
 if TYPE_CHECKING:
     from smlocal.jobs.looking import JobPlace
-else:  # endpoints have no channels, and do without
+else:  # endpoints have no channels and do not need it
     JobPlace = at_use("smlocal.jobs.looking", "JobPlace")
 
 

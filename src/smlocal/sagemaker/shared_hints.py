@@ -1,6 +1,6 @@
-"""Hints of several kinds of jobs: files that an input lacks or that nothing keeps, a Python module that is missing.
+"""Hints for several kinds of jobs: missing input files, files that are not kept, missing Python modules.
 
-Only asked after a failure, or when a job has left nothing where it should. What is named has been seen.
+Only for failed jobs, or jobs without a model or output. Hints name only what was seen.
 """
 
 import os
@@ -25,7 +25,7 @@ MISSING = re.compile(
     r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
 )
 _LOOKED_AT = 12
-"""Paths of one container that are asked for."""
+"""Paths to look for in one container."""
 _MODEL = re.compile(
     r"(?:model|weights|checkpoint|ckpt)[^/]*(?:/[^/]*)?$"
     r"|\.(?:joblib|pkl|pickle|pt|pth|ckpt|bin|h5|hdf5|keras|onnx|safetensors|pb|tflite|mlmodel|rds|ubj|cbm|npz)$",
@@ -37,7 +37,7 @@ _NOT_OF_THE_PROGRAM = re.compile(
 )
 """Paths of systems, packages and caches, and of code that a launcher unpacks."""
 _PASSING = re.compile(r"^(?:/var)?/tmp/|^/opt/ml/code/")
-"""Where programs write what nobody wants to keep."""
+"""Folders for temporary files."""
 
 
 def last_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -54,7 +54,7 @@ def last_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def other_file(tree: TreePlan, what: str, below: str, word: str) -> str:
-    """That a folder of the job has no such file, and which it has. `word`: what names the file."""
+    """A sentence that a folder lacks a file, and what it has. `word`: what names the file."""
     if not below or tree.listing.failure or not tree.listing.paths:
         return ""
     there, wild = tree.listing.paths, any(letter in below for letter in "*?[")
@@ -67,7 +67,7 @@ def other_file(tree: TreePlan, what: str, below: str, word: str) -> str:
 
 
 def left_files(symptoms: Symptoms) -> list[str]:
-    """Up to three files that a program has written outside all that is kept: those of a model, else others."""
+    """Up to three files that were written but not kept: model files, else others."""
     try:
         changed = symptoms.changed()
     except EngineError:
@@ -91,12 +91,12 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _files(archive: Archive, paths: Sequence[str]) -> list[str]:
-    """Neither folders nor paths that were removed."""
+    """The paths that are files, not folders or removed."""
     return list(islice((path for path in paths[:_LOOKED_AT] if _content(archive, path, most=1) is not None), _SHOWN))
 
 
 def _content(archive: Archive, path: str, *, most: int) -> bytes | None:
-    """The beginning of a file; None if it is something else, or not there."""
+    """The beginning of a file; None if it is missing or not a file."""
     try:
         with closing(archive(path)) as pieces:
             stream = ByteStream(pieces)
@@ -118,14 +118,14 @@ _PACKAGES = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""What has another name than the module that it brings."""
+"""Packages that are not named like their module."""
 _REQUIREMENTS = "requirements.txt"
 _LARGEST = 1 << 16
 _USUAL = ("/opt/program", "/opt/ml/code", "/opt/ml/input/data/code", "/opt/ml/processing/input/code")
 
 
 def missing_module(plan: JobPlan, host: HostPlan, symptoms: Symptoms, last: Iterable[str]) -> str | None:
-    """A module that was not found, with the file of requirements in the container that does or does not name it.
+    """A hint about a missing module, with the container's requirements.txt.
 
     `last`: the lines that may say why the program ended, from the last one up.
     """
@@ -140,9 +140,9 @@ def missing_module(plan: JobPlan, host: HostPlan, symptoms: Symptoms, last: Iter
         path = f"{folder.rstrip('/')}/{_REQUIREMENTS}"
         text = _content(symptoms.archive, path, most=_LARGEST)
         if text is not None and _names(text.decode("utf-8", "replace"), package):
-            return f"{lacks}, which {path} names: let the Dockerfile install that file (RUN pip install -r {path})."
+            return f"{lacks}, but {path} lists it: install that file in the Dockerfile (RUN pip install -r {path})."
         if text is not None:
-            return f"{lacks}, and {path} does not name it: add {package} there, {own}."
+            return f"{lacks}, and {path} does not list it: add {package} there, {own}."
     return f"{lacks}: install it in the Dockerfile (RUN pip install {package}), {own}."
 
 
@@ -154,7 +154,7 @@ def hint_of_server(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | N
 
 
 def _folders(plan: JobPlan, host: HostPlan, log: str) -> Iterator[str]:
-    """Where the file of requirements may be: beside the program, and where programs usually are."""
+    """Folders that may have requirements.txt: the program's, and usual ones."""
     written = [found[1] for line in reversed(log.splitlines()) if (found := _SOURCE.search(line))]
     yield from (each for each in written if not _NOT_OF_THE_PROGRAM.search(f"{each}/"))
     program = host.program or plan.image

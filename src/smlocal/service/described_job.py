@@ -188,7 +188,7 @@ def has_form_of_answer(document: Mapping[str, Any]) -> bool:
 
 
 def described_document(document: Mapping[str, Any], *, name: str, job: str | None = None) -> Mapping[str, Any]:
-    """The description of one job, or a request. `name` is that of the file; `job`: which one, if there are several.
+    """The description of one job, or a request. `name`: the file; `job`: the chosen job of several.
 
     It reads answers of DescribeTrainingJob and Search, and events of EventBridge.
     """

@@ -133,7 +133,7 @@ def plan_submit(
     top = _top(options)
     missing = _no_place([*(each.subject for each in channels), *(["the code"] if code is not None else [])], top)
     document.overrides = "--upload-to"
-    top = top or _ANY_PLACE  # so that nothing but the missing place is refused
+    top = top or _ANY_PLACE  # so only the missing place is refused
     for each in channels:
         document.set(each.path, f"{top}{each.name}/{_NOT_YET}/")
     name_code = _place_code(document) if code is not None else lambda _: None
@@ -214,7 +214,7 @@ def _top(options: SubmitOptions) -> str:
 
 
 def _no_place(needed: list[str], top: str) -> UploadPrefixError | None:
-    """The error if there is something to upload, and no prefix for it."""
+    """The error if files must be uploaded and there is no prefix."""
     if top or not needed:
         return None
     one = len(needed) == 1

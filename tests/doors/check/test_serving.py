@@ -163,7 +163,7 @@ def test_a_server_that_dies_of_a_request_is_told_that_alone(serving: Serving, in
     _, rules = serving.check(build_image(serving.folder), *(word for rule in asked for word in ("--only", rule)))
     (found,) = rules["rubbish-accepted"]["Findings"]
     assert found["Message"].startswith("the container ended, with exit code 3, ")
-    assert rules["rubbish-accepted"]["Remedy"].startswith("Let the server catch what goes wrong with one request")
+    assert rules["rubbish-accepted"]["Remedy"].startswith("Let the server catch the errors of a request")
     for rule in asked[1:]:
         assert "Findings" not in rules[rule] or rules[rule]["Findings"] == []
         assert rules[rule].get("Skipped", found["Message"]) == found["Message"]

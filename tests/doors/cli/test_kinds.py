@@ -110,8 +110,8 @@ def test_a_mistake_is_named_whatever_the_kind(kind: str, life: Life) -> None:
         ("tuning", ("deploy",), "  smlocal deploy NAME"),
         ("transform", ("submit", "--dry-run"), "On the service: aws sagemaker create-model, then create-transform-job"),
         ("endpoint", ("submit", "--dry-run"), "On the service: aws sagemaker create-model, create-endpoint-config and"),
-        ("endpoint", ("plan", "--script"), "its container is pinged and started again"),
-        ("processing", ("plan", "--script"), "its outputs are uploaded"),
+        ("endpoint", ("plan", "--script"), "pings its container and restarts it"),
+        ("processing", ("plan", "--script"), "no docker command uploads its outputs"),
     ],
 )
 def test_what_a_command_does_not_do_it_says_in_the_words_of_the_kind(

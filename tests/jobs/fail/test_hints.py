@@ -205,8 +205,8 @@ def test_a_module_that_the_image_lacks(hints_of: Callable[..., list[str]], named
         "import sklearn.tree",
         runs="py",
     )
-    listed = "which /opt/program/requirements.txt names: let the Dockerfile install that file"
-    missing = "and /opt/program/requirements.txt does not name it: add scikit-learn there"
+    listed = "but /opt/program/requirements.txt lists it: install that file in the Dockerfile"
+    missing = "and /opt/program/requirements.txt does not list it: add scikit-learn there"
     assert f"has no module sklearn, {listed if 'scikit' in named else missing}" in hint
 
 

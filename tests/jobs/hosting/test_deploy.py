@@ -249,7 +249,7 @@ def test_an_endpoint_goes_on_that_was_not_waited_for(hosting: Any, life: Any, as
     _, said = deploying.communicate(timeout=200)
     assert deploying.returncode == 130, said
     assert said.splitlines()[-3:] == [
-        "goes-on is Creating and goes on without this command",
+        "goes-on is Creating and keeps running",
         "  next      smlocal endpoints · smlocal logs -f goes-on",
         "  to stop   smlocal rm --stop goes-on",
     ]

@@ -125,7 +125,7 @@ def test_variants_with_their_own_models_answer_by_weight(
     assert ask(hosting, "many-variants", "x", "--target-variant", "Green") == "xnewer"
     unknown = refused(hosting, "many-variants", "--target-variant", "Blues")
     assert "Variant Blues is not found" in unknown
-    assert "It has the variants Blue, Green. Did you mean Blue?" in " ".join(unknown.split())
+    assert "Its variants are Blue, Green. Did you mean Blue?" in " ".join(unknown.split())
     described = hosting.described("many-variants")
     weights = {each["VariantName"]: each["CurrentWeight"] for each in described["ProductionVariants"]}
     assert weights == {"Blue": 1.0, "Green": 0.0}

@@ -41,7 +41,7 @@ def test_a_program_that_is_not_there(processing: Any, program: str) -> None:
         (
             "elsewhere",
             "source/run.sh",
-            f"No input is at {ROOT}/source, and the log names {ROOT}/source/run.sh. The job has",
+            f"The log names {ROOT}/source/run.sh, but no input is at {ROOT}/source. The job has",
         ),
         (
             "misspelt",

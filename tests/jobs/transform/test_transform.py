@@ -268,7 +268,9 @@ def test_the_plan_needs_no_image(transforms: Any, life: Any) -> None:
     assert plan.returncode == 0, plan.stderr
     assert "absent.example/image:1" in plan.stdout
     script = life("plan", path, "--script")
-    assert (script.returncode, "its records are sent to the container" in script.stderr) == (2, True), script.stderr
+    assert (script.returncode, "smlocal sends its records while the container runs" in script.stderr) == (2, True), (
+        script.stderr
+    )
 
 
 @pytest.mark.parametrize("ping", ["never", "500"])

@@ -101,10 +101,10 @@ LACKS = "The Python that ran in the container has no module "
         (
             TRACEBACK,
             {"/app/requirements.txt": "numpy\nPandas[all] >= 2"},
-            "pandas, which /app/requirements.txt names: let",
+            "pandas, but /app/requirements.txt lists it: install",
         ),
         (TRACEBACK, {"/app/requirements.txt": "pandas-stubs\ngeopandas"}, "pandas, and /app/requirements.txt does not"),
-        (PANDAS, {"/opt/program/requirements.txt": "pandas"}, "pandas, which /opt/program/requirements.txt names"),
+        (PANDAS, {"/opt/program/requirements.txt": "pandas"}, "pandas, but /opt/program/requirements.txt lists it"),
     ],
 )
 def test_a_module_that_is_missing(log: str, files: Mapping[str, str], said: str) -> None:

@@ -50,7 +50,7 @@ def machine_rules(name: str, kind: ReplicaJobKind, path: Path) -> Iterator[Broke
             yield path, f"is {name}, which only a {other.spoken} can have"
             return
     meant = closest(name, offered(kind), likeness=_LIKENESS)
-    hint = f": did you mean {meant}?" if meant else "; smlocal help ai-platform leads to the list of machine types"
+    hint = f": did you mean {meant}?" if meant else "; for the list of machine types: smlocal help ai-platform"
     yield path, f"is {name}, which is not a machine type of the service{hint}"
 
 

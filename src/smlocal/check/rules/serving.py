@@ -174,7 +174,7 @@ PING_UNHEALTHY = Rule(
 )
 
 
-_SURVIVE = "Let the server catch what goes wrong with one request, answer 400 or 500, and go on."
+_SURVIVE = "Let the server catch the errors of a request, answer 400 or 500, and keep running."
 
 
 def _rubbish_accepted(subject: Subject) -> Iterator[Finding]:

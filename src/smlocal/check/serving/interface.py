@@ -132,11 +132,11 @@ class EndpointSeen:
 
     @property
     def end_in_service(self) -> str:
-        """How the container ended by itself while it was in service; empty if it did not."""
+        """How the container ended in service by itself; empty if it did not."""
         if not self.in_service or not self.ends:
             return ""
         ended = f"the container ended, with exit code {self.exit_code},"
-        if self.pings and all(each.status for each in self.pings[:-1]):  # those before anything was asked
+        if self.pings and all(each.status for each in self.pings[:-1]):  # before the first request
             if self.answer is not None and not self.answer.status:
                 return f"{ended} when /invocations got {self.answer.asked}"
             silent = [each.asked for each in self.rubbish if not each.status]

@@ -42,7 +42,7 @@ def model_image(document: Document) -> str:
 
 
 def _first_model(data: dict[str, Any]) -> dict[str, Any]:
-    """Of a valid model file, which has one or lists several."""
+    """The models of a valid model file."""
     models: list[dict[str, Any]] = data.get("Models") or [data]
     return models[0]
 
@@ -105,6 +105,6 @@ def model_document(serving: ServingSubject, *, trained: str, timeout: int) -> Do
 
 
 def _at_most(most: int, stated: Mapping[str, Any], name: str) -> Any:
-    """What is stated, or the limit if that is less. What is not a number is refused where the model is read."""
+    """The stated value, at most the limit. The reading of the model refuses other types."""
     found = stated.get(name, most)
     return min(most, found) if isinstance(found, int) else found

@@ -354,10 +354,10 @@ class RunningEndpoint:
         return replace(seen, pings=tuple(pings))
 
     def _await_end(self, watched: "_Watched") -> None:
-        """Let the endpoint notice that the container has ended, or see that it goes on."""
+        """Wait until the endpoint notices that the container ended, or is seen to run."""
         deadline = time.monotonic() + _NOTICED_SECONDS
         while time.monotonic() < deadline:
-            is_alive = watched.is_alive()  # first: it may be a new container, whose start comes after the count
+            is_alive = watched.is_alive()  # first: a new container starts after the count
             if TrainingJob(self._name).describe()["Local"].get("RestartCount") or is_alive:
                 return
             time.sleep(_POLL_SECONDS)
@@ -474,7 +474,7 @@ class _Watched:
         return found[0], self.port
 
     def is_alive(self) -> bool:
-        """Whether it answers a ping now."""
+        """Whether the endpoint answers a ping now."""
         with suppress(CannotLookError):
             return ping(self.address()).shows_server
         return False

@@ -159,9 +159,9 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     """Check an image and report every problem.
 
-    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked for this job; of a tuning job,
-    for its first training job; for a processing job, no job is run. MODEL is a model file, as for deploy, or the file
-    of a transform job: its image is checked as an endpoint. Default: the only one of job.yaml, job.yml and job.json in
+    IMAGE is a local image. JOB is a job file: its image, or --image, is checked for this job. For a tuning job, that
+    is its first training job. For a processing job, no job is run. MODEL is a model file or the file of a transform
+    job: its image is checked as an endpoint. Default: the only one of job.yaml, job.yml and job.json in
     this folder.
 
     Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.

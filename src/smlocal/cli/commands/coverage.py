@@ -19,7 +19,7 @@ _LEAST_NOTE = 52
     "coverage",
     examples=(
         ("smlocal coverage", "Show every field of CreateTrainingJob."),
-        ("smlocal coverage job.yaml", "Show the fields that a file has, of any kind."),
+        ("smlocal coverage job.yaml", "Show the fields of a file of any kind."),
         ("smlocal coverage --of tuning --json", "Print every field of another request as JSON."),
     ),
 )
@@ -30,12 +30,12 @@ _LEAST_NOTE = 52
 def command(*, job: str | None, request: str | None, as_json: bool) -> None:
     """Show how each field of a request is handled.
 
-    Each field is emulated, recorded or refused. JOB is a file of any kind: only the fields that it has are shown.
+    Each field is emulated, recorded or refused. JOB is a file of any kind: only its fields are shown.
     """
     from smlocal.api.request_tables import coverage_of_file, coverage_tables
 
     if job is not None and request is not None:
-        raise click.UsageError("--of names a request; a job file says itself which it has.")
+        raise click.UsageError("Give a job file or --of, not both.")
     if job is not None:
         table = coverage_of_file(job)
     else:

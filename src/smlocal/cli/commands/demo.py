@@ -95,6 +95,10 @@ def _run(ctx: click.Context, words: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+_BESIDE = 28
+"""Columns of a command beside its explanation; that of a longer command is below it."""
+
+
 def _next(folder: str) -> Iterator[str]:
     yield "Next"
     for what, does in (
@@ -104,7 +108,10 @@ def _next(folder: str) -> Iterator[str]:
         ("smlocal init IMAGE", "a job file for an image of yours"),
         ("smlocal demo --clean", "remove all of the demo"),
     ):
-        yield f"  {what:<28} {does}"
+        beside = what if len(what) <= _BESIDE else ""
+        if not beside:
+            yield f"  {what}"
+        yield f"  {beside:<{_BESIDE}} {does}"
 
 
 def _base(engine: "Engine", asked: str | None) -> tuple[str, bool]:

@@ -43,7 +43,7 @@ def command(*, as_json: bool) -> None:
 
 
 def _lines(found: "Sequence[ListedEndpoint]", width: int | None) -> "Iterator[str]":
-    """A table; where an address does not fit beside the rest, it stands below, whole, so that it can be copied."""
+    """A table. An address that does not fit is below its row, uncut, so it can be copied."""
     rows = [(*_row(each), *_said(each)) for each in found]
     beside = [(name, status, restarts, " ".join(filter(None, said))) for name, status, restarts, *said in rows]
     colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
@@ -83,7 +83,7 @@ def _row(endpoint: "ListedEndpoint") -> tuple[str, str, str]:
 
 
 def _said(endpoint: "ListedEndpoint") -> tuple[str, str]:
-    """Its address, and what is wrong."""
+    """The address, and problems."""
     if endpoint.status != "InService":
         return "", shortened(printable(" ".join((endpoint.record.failure_reason or "").split())), _REASON)
     trouble = endpoint.state.trouble

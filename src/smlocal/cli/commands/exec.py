@@ -124,7 +124,7 @@ def _lines(view: "JobView") -> Iterator[str]:
 
 
 def _next(views: "Sequence[JobView]") -> Iterator[str]:
-    """For the first job that did not go well, or else for the last one, but for an endpoint that was deleted again."""
+    """Next commands: for the first failed job, else for a running one, else for the last job."""
     running = [view for view in views if not view.status.terminal]
     failed = [view for view in views if view.status is JobStatus.FAILED]
     if failed:
@@ -142,8 +142,8 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
 def local_mode_text(found: "Sequence[LocalModeLine]") -> Iterator[str]:
     """The lines to change."""
     yield (
-        "no training job has come from this program, which uses the local mode of the SageMaker SDK. That mode starts "
-        "containers itself and does not call smlocal. Change:"
+        "this program sent no training job to smlocal. It uses the local mode of the SageMaker SDK, which starts "
+        "containers itself. Change:"
     )
     for each in found[:_MOST]:
         yield from _row("in", each.place)

@@ -32,7 +32,7 @@ _FOLDER = os.path.dirname(os.path.dirname(__file__))
 _ERRORS = os.path.join(_FOLDER, "errors.md")
 """Its rows are what is said about an error, as Markdown with the links of a page in docs."""
 _NOTES = os.path.join(_FOLDER, "notes.md")
-"""The same about the notes of jobs."""
+"""The same for the notes of jobs."""
 _ROW = re.compile(r"\| `([a-z0-9-]+)` \| (\d+) \| (.+) \| (.+) \| (.+) \|")
 _NOTE_ROW = re.compile(r"\| `([a-z0-9-]+)` \| (.+) \| (.+) \|")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
@@ -130,7 +130,7 @@ class ErrorPage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotePage:
-    """What is known of one note: a difference from the service, or a warning."""
+    """One note: a difference from the service, or a warning."""
 
     id: str
     when: str
@@ -146,7 +146,7 @@ class NotePage:
 
 
 _WARNING = "Warning. "
-"""So the meaning of a note begins that is a warning."""
+"""The meaning of a warning begins with this."""
 
 
 def _page_rows(rows: Iterable[tuple[str, str]], stream: TextIO) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _rules() -> dict[str, "Rule"]:
 
 
 def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
-    """What the page of the site says about a rule, without its example."""
+    """A rule as on its page of the site, without the example."""
     profiles = " or ".join(each.option for each in sorted(rule.profiles))
     yield f"{rule.id}   {rule.severity} of smlocal check{f', with {profiles}' if profiles else ''}"
     yield ""
@@ -170,7 +170,7 @@ def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
 
 
 def _local_lines(stream: TextIO) -> Iterator[str]:
-    """Every setting of this machine, with its flag."""
+    """All settings of `Local`, with their flags."""
     from smlocal.jobfile.option import LocalMember
     from smlocal.jobfile.settings import LocalSettings
 
@@ -188,7 +188,7 @@ def _local_lines(stream: TextIO) -> Iterator[str]:
 
 
 def _debugger_rule_lines(name: str, stream: TextIO) -> Iterator[str]:
-    """What the page of the site says about a debugger rule, without its parameters."""
+    """A debugger rule as on the site, without its parameters."""
     yield f"{name}   debugger rule"
     yield ""
     for paragraph in rule_text(name).split("\n\n"):
@@ -243,7 +243,7 @@ def _rows_of(path: str, pattern: re.Pattern[str]) -> list[tuple[str, ...]]:
 
 
 def _plain(text: str) -> str:
-    """Without Markdown. The address of a page that is linked to is shown."""
+    """The text without Markdown. Links show their address."""
     text = _LINK.sub(lambda found: _linked(found[1], found[2]), text)
     return re.sub(r"(?<![\w`*])\*([^*`]+)\*(?!\w)", r"<\1>", text).replace("`", "")
 

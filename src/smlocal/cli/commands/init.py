@@ -45,13 +45,13 @@ _LARGEST = 1 << 20
     type=click.Choice(KIND_WORDS),
     default=TRAINING_WORD,
     show_default=True,
-    help="What the file describes.",
+    help="Kind of the new file.",
 )
 @click.option(
     "--file",
     type=click.Path(readable=False),
     metavar="FILE",
-    help='File to write; "-" is standard output. Default: job.yaml, or for other kinds such as tuning.yaml.',
+    help='File to write; "-" is standard output. Default: by kind, such as job.yaml or tuning.yaml.',
 )
 def command(*, source: str | None, word: str, file: str | None) -> None:
     """Write a commented job file that smlocal run can run.
@@ -70,7 +70,7 @@ def command(*, source: str | None, word: str, file: str | None) -> None:
         text = _from_folder(source, file, kind, steps)
     elif source.endswith(".json") or os.path.isfile(source):
         if word != TRAINING_WORD:
-            raise click.UsageError(f"--kind {word}: a description of a job says itself of which kind it is.")
+            raise click.UsageError(f"--kind {word} cannot be combined with the description of a job.")
         text = _from_answer(source, file)
         steps.append(f"smlocal validate {_quoted(file)}")
     elif os.path.exists(source):
@@ -112,7 +112,7 @@ def _from_image(image: str, file: str, kind: "Kind") -> str:
 
 
 def _text(kind: "Kind", image: str, file: str, *, built: BuiltImage | None = None, folder: str = ".") -> str:
-    """What a kind writes of what is known. `folder`: that of the image."""
+    """The new file's text. `folder`: that of the image's Dockerfile."""
     beside = os.path.dirname(file)
     programs = {each: _programs(os.path.join(beside, each)) for each in _PROGRAM_FOLDERS}
     places = [os.path.join(beside, each, name) for each, names in programs.items() for name in names]
@@ -131,7 +131,7 @@ def _text(kind: "Kind", image: str, file: str, *, built: BuiltImage | None = Non
 
 
 def _programs(folder: str) -> list[str]:
-    """The names of those in a folder."""
+    """The names of programs in a folder."""
     try:
         return sorted(each for each in os.listdir(folder) if each.endswith(".py") or each in _TRAINS)
     except OSError:

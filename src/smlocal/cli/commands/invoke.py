@@ -29,7 +29,7 @@ _TOO_MUCH = "the answer has {:,} bytes; the service's model of InvokeEndpoint al
 @shown_command(
     "invoke",
     examples=(
-        ("smlocal invoke my-endpoint --body '1,2' --content-type text/csv", "Send what is written here."),
+        ("smlocal invoke my-endpoint --body '1,2' --content-type text/csv", "Send this text."),
         ("smlocal invoke my-endpoint --body-file request.json --content-type application/json", "Send a file."),
         ("smlocal invoke my-endpoint --body-file - --content-type text/csv", "Send standard input."),
     ),
@@ -38,7 +38,7 @@ _TOO_MUCH = "the answer has {:,} bytes; the service's model of InvokeEndpoint al
 @click.option(
     "--body",
     metavar="TEXT",
-    help="The body itself; - is standard input. The name of a file sends the file, as --body-file does.",
+    help="The body; - is standard input. The name of an existing file sends that file.",
 )
 @click.option(
     "--body-file",
@@ -54,7 +54,7 @@ _TOO_MUCH = "the answer has {:,} bytes; the service's model of InvokeEndpoint al
 @click.option(
     "--target-model",
     metavar="NAME",
-    help="Sent as X-Amzn-SageMaker-Target-Model. Multi-model endpoints themselves are refused.",
+    help="Sent as X-Amzn-SageMaker-Target-Model. Multi-model endpoints are refused.",
 )
 @click.option("--target-variant", metavar="NAME", help="The production variant that answers.")
 @click.option("--target-container", metavar="NAME", help="The container that answers, with direct invocation.")

@@ -1,4 +1,4 @@
-"""`smlocal jobs`: list the jobs that were run here."""
+"""`smlocal jobs`: list the jobs of this machine."""
 
 import json
 import sys
@@ -34,12 +34,12 @@ else:
 _REASON_WIDTH = 80
 """Where there is no terminal."""
 _SHRINKABLE = ((3, 8), (0, 8))
-"""The result or the reason, then the name."""
+"""Columns: the result or reason, then the name."""
 _STATUS, _REASON, _RAN = 2, 3, 4
 _USUAL = "AlgorithmError: "
 _HEAD = ("NAME", "KIND", "STATUS", "RESULT / REASON", "RAN", "WHEN")
 _BELOW = "  "
-"""In front of the jobs of a search."""
+"""Indents the jobs of a search."""
 
 
 _STATUS_OPTION = click.option(
@@ -47,14 +47,14 @@ _STATUS_OPTION = click.option(
     "statuses",
     type=click.Choice((*ENDED, "Running", "Waiting"), case_sensitive=False),
     multiple=True,
-    help="Choose jobs that ended with this status, run, or wait to be started; repeatable.",
+    help="Show only jobs with this status; repeatable.",
 )
 _KIND_OPTION = click.option(
     "--kind",
     "kinds",
     type=click.Choice((*KIND_WORDS, "replicas"), case_sensitive=False),
     multiple=True,
-    help="Choose jobs of this kind; repeatable.",
+    help="Show only jobs of this kind; repeatable.",
 )
 
 
@@ -63,7 +63,7 @@ _KIND_OPTION = click.option(
     examples=(
         ("smlocal jobs", "List the newest jobs."),
         ("smlocal jobs --status Failed --older-than 7d", "List the jobs that failed over a week ago."),
-        ("smlocal jobs --kind endpoint --kind tuning --status Running", "List endpoints and searches that run."),
+        ("smlocal jobs --kind endpoint --kind tuning --status Running", "List running endpoints and searches."),
     ),
 )
 @click.option(
@@ -87,9 +87,9 @@ def command(
     as_json: bool,
     watched: bool,
 ) -> None:
-    """List the jobs that were run here, newest first. The jobs of a search stand below it.
+    """List the jobs of this machine, newest first. The jobs of a search are below it.
 
-    The words ls, list and ps run this command too. With --json, jobs of AI Platform Training are in `jobs`, and custom
+    Other names of this command: ls, list, ps. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (smlocal help ai-platform).
     """
     selection = selection_of(statuses, older_than, kinds)
@@ -120,13 +120,13 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     rows = [_HEAD, *(_row(job, told, now, room=room, below=below) for job, below in _with_led(jobs, told))]
     colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
     if width is not None and any(len(line) > width for line in table(rows, width=None)):
-        # What describe says best gives way first, and what most reasons begin with.
+        # Too wide: drop the column RAN, and the usual beginning of reasons. describe shows both.
         rows = [(*row[:_REASON], row[_REASON].replace(_USUAL, "", 1), *row[_RAN + 1 :]) for row in rows]
     return list(table(rows, width=width, shrinkable=_SHRINKABLE, colours=colours))
 
 
 def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "Iterator[tuple[ListedJob, bool]]":
-    """The jobs that a listed one has made stand below it: True for those."""
+    """The jobs in the order of the list. True: below its search."""
     led: dict[str, list[ListedJob]] = {}
     for job in jobs:
         led.setdefault(told[job.record.name].leader, []).append(job)
@@ -155,7 +155,7 @@ def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: i
 
 
 def _cause(job: "ListedJob", told: "ToldJob") -> str:
-    """Why it failed: where the reason does not say it, the last line of the log may."""
+    """Why it failed, if necessary from the last line of the log."""
     if told.cause:
         return told.cause
     return last_words(told.local, job.record.failure_reason or "")

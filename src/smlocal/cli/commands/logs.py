@@ -89,7 +89,7 @@ def command(
 
 
 def _say_where(name: str, no_log: str) -> None:
-    """Which jobs have the logs of one that has none."""
+    """Name the jobs with logs, for a search."""
     from smlocal.api.job_list import jobs_led_by
 
     led = jobs_led_by(name)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @jobs_argument
 @STATUS_OPTION
 @AGE_OPTION
-@click.option("--all", "everything", is_flag=True, help="Choose all jobs that have ended.")
+@click.option("--all", "everything", is_flag=True, help="Choose all ended jobs.")
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, then remove them.")
 @click.option(
     "--force", is_flag=True, help="Remove jobs even if they may have left something on an unreachable engine."
@@ -49,9 +49,8 @@ def command(
     """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
     NAME is a job, or a shell pattern with * ? [] in quotes. --all, --status and --older-than choose among these jobs,
-    or among all; jobs that have not ended or whose artifacts are not packed yet are then kept. If one job cannot be
-    removed, the others still are, and the exit code is the highest one. The words delete and remove run this command
-    too.
+    or among all. They keep unfinished jobs, and jobs with artifacts that are not packed yet. If one job cannot be
+    removed, the others are, and the exit code is the highest one. Other names of this command: delete, remove.
     """
     selection = selection_of(ENDED if everything and not statuses else statuses, older_than)
     _check(names, selects=selection is not None, stop=stop, abandon=abandon)
@@ -110,6 +109,6 @@ def _check(names: tuple[str, ...], *, selects: bool, stop: bool, abandon: bool) 
         raise click.UsageError("Missing argument 'NAME...', or --all, --status or --older-than.")
     if selects and (stop or abandon):
         option = "--stop" if stop else "--abandon"
-        raise click.UsageError(f"--all, --status and --older-than choose ended jobs: {option} is not for them.")
+        raise click.UsageError(f"{option} cannot be combined with --all, --status or --older-than.")
     if stop and abandon:
         raise click.UsageError("--stop and --abandon: an engine that is gone stops nothing.")

@@ -29,18 +29,16 @@ from smlocal.report.result_schema import replica_result_schema, result_schema
 def command(*, job: str | None, named: str | None, result: bool) -> None:
     """Print the JSON Schema of a job file.
 
-    Editors use it to complete and check job files. JOB is a file of any kind: its schema is printed. A model file holds
-    CreateModel, CreateEndpointConfig and CreateEndpoint: their schema is the same.
+    Editors use it to complete and check job files. JOB is a file of any kind: its schema is printed. CreateModel,
+    CreateEndpointConfig and CreateEndpoint have one schema, that of model files.
     """
     from smlocal.api.request_tables import answer_schema, job_file_schema, requests_of_file
 
     if job is not None and named is not None:
-        raise click.UsageError("--of names a request; a job file says itself which it has.")
+        raise click.UsageError("Give a job file or --of, not both.")
     request = (requests_of_file(job) if job is not None else requests_named(named or TRAINING))[0]
     if result and request in OF_SAGEMAKER[1:]:
-        raise click.UsageError(
-            f"--result: there is no schema of the answer about {request}. smlocal describe NAME --json prints one."
-        )
+        raise click.UsageError(f"--result has no schema for {request}. smlocal describe NAME --json prints an answer.")
     schema = job_file_schema(request)
     if result:
         of_sagemaker = request == TRAINING

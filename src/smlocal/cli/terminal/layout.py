@@ -114,7 +114,7 @@ def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def status_colour(status: str) -> str:
-    """The colour of a status in a table; empty for one that is neither good nor bad."""
+    """The colour of a status in a table; most have none."""
     return _OF_STATUS.get(status.partition(",")[0], "")
 
 
@@ -148,8 +148,8 @@ def table(
 ) -> Iterator[str]:
     """The first row has the headings. No line is longer than `width`, if there is one.
 
-    `shrinkable` are the columns that may become narrower, in this order, with their least width. The columns `right`
-    are aligned to the right. `colours` says the colour of a cell, by column; a line that has to be cut has none.
+    `shrinkable`: columns that may become narrower, in this order, and their least width. The columns `right`
+    are aligned to the right. `colours` gives the colour of a cell, by column. Lines that are cut have no colours.
     """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for column, least in () if width is None else shrinkable:

@@ -84,7 +84,7 @@ def with_file_links(text: str, paths: Iterable[str], stream: TextIO) -> str:
 
 
 def with_page_links(text: str, stream: TextIO) -> str:
-    """Text in which the command that explains an error, and addresses of the documentation, are links to it."""
+    """The text with links to the documentation, at its addresses and at the commands that explain errors."""
     if not has_links(stream):
         return text
     text = _PAGE.sub(lambda found: link(found[0], found[0]), text)

@@ -124,7 +124,7 @@ class Screen(Reporter):
             if view.status is JobStatus.FAILED:
                 lines.append(own_lines(summary.failure(view.state, view.reason)))
         else:
-            # What is in a group of the log of a CI service is folded away.
+            # CI services fold groups of their logs.
             shown, said = (None, set[str]()) if group_end else (self.lines_shown, self._said)
             text = own_lines(summary.summary(view, lines_shown=shown, said=said, by_hand=self.verbose))
             lines.append(with_file_links(text, summary.shown_files(view), sys.stderr))

@@ -71,7 +71,7 @@ def _folder() -> Iterator[str]:
 
 
 def _started(name: str, kind: "Kind | None", *, alone: bool) -> tuple[str, str]:
-    """The command that starts what a file describes. `alone`: it is the only one of its name, and need not be given."""
+    """The command that starts a file. `alone`: the command finds the file without its name."""
     command = "run" if kind is None else kind.started_by
     given = "" if alone and name in NAMES and command == "run" else f" {shlex.quote(name)}"
     said = name if kind is None or name in NAMES else f"the {kind.spoken} of {name}"

@@ -202,7 +202,7 @@ def last_lines(local: Mapping[str, Any]) -> LastLines | None:
 
 
 def last_words(local: Mapping[str, Any], reason: str) -> str:
-    """What a host wrote last before it failed, for a reason that does not say the cause; else the reason."""
+    """The last line of a failed host, if there is one; else the reason."""
     end = last_lines(local) if local.get("Hosts") else None
     line = next((line.strip() for line in reversed(end.lines) if line.strip()), "") if end is not None else ""
     if not line:

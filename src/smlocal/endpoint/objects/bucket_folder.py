@@ -281,9 +281,9 @@ class Bucket:
 
 
 def _hide_from_git(path: str) -> None:
-    """Let no repository around the buckets list what is in our folder."""
+    """Make git ignore our folder."""
     if not os.path.exists(path):
-        with suppress(OSError), open(path, "x", encoding="utf-8") as file:  # or another server writes it
+        with suppress(OSError), open(path, "x", encoding="utf-8") as file:  # another server may write it too
             file.write("*\n")
 
 

@@ -129,7 +129,7 @@ _MOST = 50
 """Jobs on a page."""
 _LONGEST_REASON = 160
 KINDS_SHOWN = {kind.spoken: kind.name for kind in sorted(KINDS, key=lambda each: each.spoken)}
-"""The names of all kinds, by their words."""
+"""The names of kinds, by the words on the page."""
 STATUSES = tuple(status.value for status in JobStatus if status is not JobStatus.DELETING)
 
 
@@ -141,7 +141,7 @@ class JobsAsked:
     """A part of the name."""
     status: str = ""
     kind: str = ""
-    """The word for jobs of a kind."""
+    """A kind, as the page names it."""
     after: str | None = None
     """Where the page before ended."""
 
@@ -159,7 +159,7 @@ class ShownJob:
     address: str
     kind: str
     parent: str
-    """The search that it belongs to, if it does."""
+    """The search of this training job, if any."""
     status: str
     state: str
     """In the words of its platform."""

@@ -107,7 +107,7 @@ LOOK_SECONDS = 0.1
 """How often a log is looked at: lines are shown in batches."""
 _LONGEST_PIECE = 256 << 10
 _MOST_PIECES = 8
-"""The number of pieces that are kept. Most readers are at the end of the log, and want the same one."""
+"""Pieces kept in memory. Most readers are at the end of the log and need the same piece."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""Resources that are not jobs, in calls: how they are made, found and not found, in the service's words."""
+"""Calls about resources other than jobs: make and find them, with the service's errors."""
 
 import time
 from collections.abc import Mapping

@@ -277,8 +277,8 @@ def released(engine: Engine, marks: Collection[str]) -> Iterator[None]:
     """Remove the address unless other jobs use it. The caller removes the marks inside the `with` block.
 
     The address is removed first: after a crash in between, the mark still shows the leftovers. If a job has begun in
-    the meantime, the address is made again, and that job cannot be reached for a moment. Of several jobs that end at
-    once, each looks again after what it has done: one that has ended since then leaves an address that nobody uses.
+    the meantime, the address is made again, and that job cannot be reached for a moment. If several jobs end at
+    once, each checks again after its change, so the last one removes the address.
     """
     if not _marks(engine) - set(marks):
         _remove_network(engine)
@@ -287,11 +287,11 @@ def released(engine: Engine, marks: Collection[str]) -> Iterator[None]:
         if _marks(engine):
             _make_network(engine)
             if _marks(engine):
-                return  # whose job looks when it ends
+                return  # the owner of the mark checks when it ends
         elif _exists(engine):
             _remove_network(engine)
         else:
-            return  # a job that comes now marks first, and makes the address then
+            return  # a new job makes its mark first, then the address
 
 
 def _remove_network(engine: Engine) -> None:

@@ -103,7 +103,7 @@ class Symptoms:
     archive: Archive = field(default=_no_files, repr=False)
     """The archive of its container."""
     changed: Callable[[], Sequence[str]] = field(default=tuple, repr=False)
-    """The paths that its container has changed outside mounts. Raises `EngineError`, soon if it would take long."""
+    """The paths that the container changed outside mounts. Raises `EngineError` early if that takes long."""
 
 
 class RestartCause(StrEnum):

@@ -122,7 +122,7 @@ class HostExit:
     shared_memory: int | None = None
     """Bytes of /dev/shm, if the job sets them."""
     memory: int = 0
-    """Bytes of Local.Memory, where that is what limits the host; else 0."""
+    """Bytes of Local.Memory if it limits the host, else 0."""
     volume: int | None = None
     """Size of the volume for results in bytes, if it is limited."""
     free: int | None = None
@@ -135,7 +135,7 @@ class HostExit:
         return f"Shared memory (/dev/shm) has {given or 'the default of the engine, usually 64 MiB'}"
 
 
-_NO_HANDLER = "Does it handle SIGTERM? PID 1 does not get signals that it has no handler for."
+_NO_HANDLER = "Does it handle SIGTERM? PID 1 does not get signals without a handler."
 
 
 def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: None) -> str | None:

@@ -123,7 +123,7 @@ class _LocalArtifacts:
 
 def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     record = store.get(name)
-    if spoken_of(record).endless:  # it has none, and to wait for its end would be wrong
+    if spoken_of(record).endless:  # endpoints have no artifacts, so do not advise to wait
         raise _no_artifacts(record)
     if not record.status.terminal:
         raise not_finished(

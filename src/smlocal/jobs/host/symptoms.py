@@ -81,7 +81,7 @@ def ask_platform(run: HostRun, trouble: Trouble, log: str, *, failure: str = "")
 
 
 def symptoms_of(run: HostRun, trouble: Trouble, log: str = "", *, failure: str = "") -> Symptoms:
-    """With ways to read the container, if somebody wants to know more."""
+    """The symptoms, with functions that read the container."""
     return Symptoms(
         trouble=trouble,
         log=log,
@@ -92,9 +92,9 @@ def symptoms_of(run: HostRun, trouble: Trouble, log: str = "", *, failure: str =
 
 
 def wrote_elsewhere(run: HostRun) -> bool:
-    """Whether its container has files outside mounts that the image does not have. False if the engine does not say.
+    """Whether the container added files outside mounts. False if the engine cannot tell.
 
-    Of several hosts only the first is asked about: to compare one container with its image may take seconds.
+    Only the first host is checked, as the comparison with the image may take seconds.
     """
     if run.host is not run.plan.hosts[0]:
         return False

@@ -56,7 +56,7 @@ class MetricsReport:
 
     @property
     def document(self) -> dict[str, Any]:
-        """As the local block has it."""
+        """The report for the local block."""
         return {
             "Summaries": [summary.document for summary in self.summaries],
             "WithoutValues": self.without_values,

@@ -82,7 +82,7 @@ class IdentityPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordedPlan:
-    """What is planned for every job; a job without containers has no more."""
+    """The plan of every job; jobs without containers have only this."""
 
     platform: str
     """The name of the kind of job."""

@@ -22,7 +22,7 @@ class NoteRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RareRules:
-    """The rules of an aspect that few jobs have: they are looked at, and may be imported, if `when` is true."""
+    """The rules of an aspect that few jobs have: imported and applied only if `when` is true."""
 
     when: Callable[[JobPlan, Workload], Any]
     rules: Iterable[NoteRule]

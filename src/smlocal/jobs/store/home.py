@@ -41,7 +41,7 @@ def home_directory() -> str:
 
 
 def shells_directory(home: str) -> str:
-    """The folder for what shells of `smlocal shell` use; it is there from the first of them on."""
+    """The folder for files of `smlocal shell`; the first shell makes it."""
     return os.path.join(home, "shells")
 
 

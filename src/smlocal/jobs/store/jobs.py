@@ -394,7 +394,7 @@ class Store:
         return [left for left in found if name in {None, left.name}]
 
     def add_resource(self, new: StoredResource) -> bool:
-        """Record a resource that is not a job; False if there is one of this kind and name."""
+        """Record a resource that is not a job; False if its kind and name exist already."""
         with self._write() as connection:
             return resources.add(connection, new)
 

@@ -17,9 +17,9 @@ CONNECT_SECONDS: Final = 5.0
 _REST: Final = 1.0
 """Seconds. Servers close connections that were not used for so long or longer, without a word."""
 _WHOLE: Final = 1 << 20
-"""Bytes of an answer that are kept until it is complete, so that an answer that is cut short becomes an error.
+"""Answers up to this size are sent when complete, so a cut answer becomes an error.
 
-If there is room: those that are larger than `SMALL` are held together with the bodies of requests.
+If there is room: answers larger than `SMALL` share the memory of request bodies.
 """
 _MOST_IDLE: Final = 64
 """Connections to one container that wait for a request, at most so long as one of a client may."""

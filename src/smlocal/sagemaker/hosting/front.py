@@ -50,7 +50,7 @@ _DRAINED: Final = 256 << 20
 """Bytes of a refused request that are read and dropped, so that its client reads the answer."""
 _DRAIN_SECONDS: Final = 30.0
 _KEPT_EVERY: Final = 2.0
-"""Seconds between writes of what is kept of invocations, while there are some."""
+"""Seconds between writes of the counts of invocations."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -70,7 +70,7 @@ class Front:
     directory: str = ""
     """The folder where counts and times of invocations are kept; empty: nowhere."""
     invocations: "InvocationCounts | None" = None
-    """What is kept of them, from the first one on."""
+    """The counts, from the first invocation on."""
     clients: "set[ClientConnection]" = field(default_factory=set)
     held: HeldBytes = field(default_factory=lambda: HeldBytes(web.MOST_HELD))
     """The bodies of all requests that are on their way, and answers that are kept."""
@@ -171,7 +171,7 @@ class ClientConnection(Connection):
         self._held = front.owners_held if is_owner else front.held
         self._exchange: Exchange | None = None
         self._asked: tuple[str, float] | None = None
-        """The variant whose containers have the request, and since when."""
+        """The variant that has the request, and since when."""
         self._head: MessageHead | None = None
         self._body: Body | None = None
         self._content = BodyContent()
@@ -483,7 +483,7 @@ class ClientConnection(Connection):
     def _refused(self, error: AnswerError) -> None:
         """Answer with an error. What is refused because of its head is not read to its end."""
         unread = self._body is None or not self._body.ended
-        if error.status not in {FORBIDDEN, NOT_FOUND}:  # those are not about this endpoint, or not from its users
+        if error.status not in {FORBIDDEN, NOT_FOUND}:  # requests for another endpoint, or not from users
             self._front.count("", None, error)
         self.write(error_answer(error, last=unread))
         self._forget_request()

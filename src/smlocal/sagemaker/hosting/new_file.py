@@ -10,10 +10,10 @@ _WHAT: Final = "the name of a job, an archive or an s3:// location; unpacked to 
 
 
 def text(asked: NewJobFile) -> str:
-    """With the newest model that its image has made here."""
+    """A model file with the newest model of its image."""
     return f"""\
 {asked.head("The requests CreateModel, CreateEndpointConfig and CreateEndpoint", "deploy")}\
-# Then ask it:  smlocal invoke NAME --body-file FILE      Stop it:  smlocal stop NAME
+# Then call it:  smlocal invoke NAME --body-file FILE      Stop it:  smlocal stop NAME
 
 # EndpointName: my-endpoint # default: a name made from this file's name and the time
 # ExecutionRoleArn: arn:aws:iam::123456789012:role/SageMakerRole

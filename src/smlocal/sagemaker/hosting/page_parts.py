@@ -1,4 +1,4 @@
-"""What the page of an endpoint shows: how it is invoked, its variants, its requests over time, errors and restarts."""
+"""The page of an endpoint: how to invoke it, variants, requests over time, errors, restarts."""
 
 from collections.abc import Iterator, Mapping
 
@@ -30,7 +30,7 @@ _HALF, _MOST = 0.5, 0.95
 
 
 def page_parts(store: Store, view: JobView) -> PageParts:
-    """From the answer, and what the endpoint has kept of its invocations."""
+    """From the answer and the counts of invocations."""
     kept = read_invocations(store.directory(view.name))
     return PageParts(
         details=(("ARN", view.answer["EndpointArn"]),),
@@ -61,7 +61,7 @@ def _invoking(store: Store, view: JobView) -> Iterator[Block]:
 
 
 def _models(view: JobView) -> Iterator[Block]:
-    """The containers of a single variant; those of several are in the table of requests."""
+    """The containers, if there is one variant. The table of requests has several."""
     request = view.local["Request"]
     rows = []
     for variant in variants_of(request):
@@ -138,7 +138,7 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _variants(view: JobView, kept: InvocationCounts) -> Table:
-    """Each variant with its weight, and what became of its requests."""
+    """Each variant with its weight, requests, errors and times."""
     request = view.local["Request"]
     now = {each["VariantName"]: each for each in view.answer.get("ProductionVariants", ())}
     rows = []
@@ -169,7 +169,7 @@ def _errors(kept: InvocationCounts) -> Table:
 
 
 def _moment(at: float) -> Cell:
-    """Month, day and time; the year is in the exact value."""
+    """Month, day and time; the exact value has the year."""
     whole = utc(at)
     return Cell(text=whole[5:19], whole=whole)
 

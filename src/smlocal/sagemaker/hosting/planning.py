@@ -302,7 +302,7 @@ def notes_of_model(
 
 
 def workload_of(model: ModelFile) -> Workload:
-    """What the hosts of all variants need. Their models are not channels: each container has its own."""
+    """The needs of all variants' hosts. Models are not channels, since each container has its own."""
     first = model.containers[0]
     return Workload(
         document=model.document,

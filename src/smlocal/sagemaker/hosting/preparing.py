@@ -14,9 +14,9 @@ from smlocal.sagemaker.serving.model_file import read_model
 
 
 class EndpointPreparing(Preparing[JobPlan]):
-    """A script would have to unpack the model, ping and restart: there is none."""
+    """No script: it would have to unpack the model, ping and restart."""
 
-    NO_SCRIPT = "its model is unpacked, and its container is pinged and started again"
+    NO_SCRIPT = "smlocal unpacks its model, pings its container and restarts it"
 
     prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
 
@@ -79,7 +79,7 @@ def _model_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
 
 
 def _variant_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
-    """Each with its instances and its part of the invocations."""
+    """Each variant with its instances and its share of the invocations."""
     if plan.serving is None:
         return
     total = sum(each.weight for each in plan.serving.variants)

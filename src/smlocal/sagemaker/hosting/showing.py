@@ -21,7 +21,7 @@ _PHASES: Final = {
     JobPhase.STOPPING: "Deleting",
 }
 _ON_NO_SCREEN: Final = {JobPhase.STARTING, JobPhase.STOPPING}
-"""Whoever waits for an endpoint sees only what follows; a stop is shown as one."""
+"""Not shown while you wait for an endpoint."""
 
 
 class EndpointShowing(Showing[JobPlan]):
@@ -52,7 +52,7 @@ class EndpointShowing(Showing[JobPlan]):
         }
 
     def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
-        """Where a running endpoint is invoked; after its end, its results say it."""
+        """The address of a running endpoint; later, the results have it."""
         if stored.record.status.terminal:
             return {}
         name = stored.documents["request"].get("EndpointName", stored.record.name)
@@ -234,12 +234,12 @@ def _variant_text(variant: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
 
 
 def variants_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those of a request, at least one."""
+    """The variants of a request, at least one."""
     return request.get("ProductionVariants") or [{}]
 
 
 def containers_of(request: Mapping[str, Any], variant: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those of the model that the variant runs."""
+    """The containers of the variant's model."""
     models = {each.get("ModelName"): each for each in request.get(facts.MODELS) or ()}
     model = models.get(variant.get("ModelName"), request)
     first = model.get("PrimaryContainer")
@@ -247,6 +247,6 @@ def containers_of(request: Mapping[str, Any], variant: Mapping[str, Any]) -> lis
 
 
 def model_of(container: Mapping[str, Any]) -> str:
-    """Where the model of a container is; empty if it has none."""
+    """The location of a container's model; empty without a model."""
     source = ((container.get("ModelDataSource") or {}).get("S3DataSource")) or {}
     return str(container.get("ModelDataUrl") or source.get("S3Uri") or "")

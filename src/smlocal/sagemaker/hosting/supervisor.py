@@ -74,7 +74,7 @@ class HostingSupervisor(ContainerSupervisor):
         "smlocal.jobs.finish.artifacts",
         "smlocal.jobs.finish.cleanup",
     )
-    """The modules that are needed when the first pings are answered, and at the end."""
+    """Modules needed at the first answered ping, and at the end."""
 
     serving: ServingPlan = field(init=False)
     state: State = field(default_factory=State)
@@ -280,7 +280,7 @@ class HostingSupervisor(ContainerSupervisor):
         return not errors
 
     def _import_the_rest(self) -> None:
-        """While the containers are started, which takes an engine long."""
+        """Import while the engine starts the containers."""
         for module in self.IN_SERVICE:
             import_module(module)
         self.context.reporter.import_the_rest()

@@ -1,4 +1,4 @@
-"""What is known of the folder for which a job file is written. Each kind of job has its own text, in its `new_file`."""
+"""What a folder tells about a new job file. The text is in the `new_file` of each kind."""
 
 import json
 import re
@@ -36,7 +36,7 @@ class BuiltImage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewJobFile:
-    """One that is to be written."""
+    """A new job file, with what its folder tells."""
 
     file: str
     image: str
@@ -45,14 +45,14 @@ class NewJobFile:
     data: Mapping[str, str]
     """The folders with data beside it, by names for channels."""
     records: str
-    """A file of records without labels beside it; empty if there is none."""
+    """A file with records without labels beside it, if any."""
     programs: Mapping[str, Sequence[str]]
-    """The folders with programs beside it, `.` first, and the names of these."""
+    """The folders with programs beside it, `.` first, and the programs' names."""
     texts: Sequence[str] = field(repr=False)
-    """The programs, as far as they are small."""
+    """The small programs' texts."""
 
     def head(self, request: str, command: str = "run") -> str:
-        """The first lines: what it is, and which commands take it."""
+        """The first lines: the request, and the commands for the file."""
         file = comment(self.file)
         return (
             f"# {request}. {command.capitalize()} it here:  smlocal {command} {file}\n"
@@ -62,18 +62,18 @@ class NewJobFile:
 
     @property
     def quoted_image(self) -> str:
-        """As YAML has it."""
+        """The image in YAML."""
         return json.dumps(self.image)
 
     @property
     def metric(self) -> tuple[str, str]:
-        """The name of a metric that the programs print, and the text behind it: `loss`, `=`; empty if none is found."""
+        """A metric that the programs print, and the text behind its name: `loss`, `=`. Empty if not found."""
         found = next((each for text in self.texts for each in _METRIC.finditer(text)), None)
         return ("", "") if found is None else (found[1].lstrip("_:-"), found[2])
 
     @property
     def hyperparameter(self) -> str:
-        """The name of one that the programs read; empty if none is found."""
+        """A hyperparameter that the programs read; empty if not found."""
         names = (each[1] or each[2] for text in self.texts for each in _NAMED.finditer(text))
         return next(names, "")
 

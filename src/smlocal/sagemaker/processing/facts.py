@@ -13,7 +13,7 @@ OUTPUT: Final = "/opt/ml/output"
 MESSAGE: Final = "/opt/ml/output/message"
 """The file whose text is the ExitMessage."""
 MOST_COUNTED: Final = 10_000
-"""Files of an output on one host that are counted: ours."""
+"""The most files counted in one host's output (our limit)."""
 MESSAGE_BYTES: Final = 1024
 MAX_RUNTIME: Final = 86_400
 """Seconds that a job may run which says nothing about it: the value of the developer guide's example."""

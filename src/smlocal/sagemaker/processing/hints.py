@@ -1,4 +1,4 @@
-"""Why the program of a processing job failed: what is not below /opt/ml/processing, and a missing module."""
+"""Hints for a failed processing job: a missing path below /opt/ml/processing, or a missing module."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 
 
 def _not_there(plan: JobPlan, host: HostPlan, path: str) -> str:
-    """Why a path is not in the container, as far as the request says it."""
+    """Why a path is missing in the container, from the request."""
     inputs = {tree.name: tree.target for tree in host.inputs.trees} | {
         each.name: each.target for each in host.inputs.pipes
     }
@@ -40,4 +40,4 @@ def _not_there(plan: JobPlan, host: HostPlan, path: str) -> str:
         return ""
     places = [f"{name} at {target}" for name, target in inputs.items()][:_SHOWN]
     has = f"The job has the input{'s' * (len(inputs) > 1)} {listed(places)}" if places else "The job has no inputs"
-    return f"No input is at {os.path.dirname(path)}, and the log names {path}. {has}: see ProcessingInputs."
+    return f"The log names {path}, but no input is at {os.path.dirname(path)}. {has}: see ProcessingInputs."

@@ -11,7 +11,7 @@ _LISTS: Final = "ls -R /opt/ml/processing >/opt/ml/processing/output/files.txt"
 
 
 def text(asked: NewJobFile) -> str:
-    """With the program beside it, or one that lists what the container finds."""
+    """A file that runs the program beside it, or else lists the container's files."""
     folder, program = _program(asked)
     command = ["python3", f"{_CODE}/{program}"] if program else ["/bin/sh", "-c", _LISTS]
     says = "the program" if program else "your program, such as [python3, /opt/program/process.py]"
@@ -45,7 +45,7 @@ StoppingCondition: {{MaxRuntimeInSeconds: 3600}}
 
 
 def _program(asked: NewJobFile) -> tuple[str, str]:
-    """A program with a usual name, and the folder that it is in. That of the file has data too, and is not mounted."""
+    """The folder and name of a program with a usual name. The file's own folder is not used: it has data too."""
     for folder, names in asked.programs.items():
         for name in names:
             if folder != "." and name.removesuffix(".py") in _PROGRAMS:

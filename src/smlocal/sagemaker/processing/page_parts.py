@@ -1,4 +1,4 @@
-"""What the page of a processing job shows of its data: inputs and outputs, with their files and bytes."""
+"""Data on the page of a processing job: inputs and outputs, with files and bytes."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ _COUNTS = frozenset({1, 2})
 
 
 def page_parts(store: Store, view: JobView) -> PageParts:
-    """From the plan, and what was counted when the outputs were uploaded."""
+    """From the plan, and the counts of the upload."""
     hosts = (store.document(view.name, PLAN) or {}).get("Hosts") or [{}]
     mounts = {each["Target"]: each for each in hosts[0].get("Mounts") or () if "Uri" in each}
     inputs = tuple(tuple(_input(each, mounts)) for each in view.answer.get("ProcessingInputs") or ())

@@ -28,7 +28,7 @@ _OF_TRAINING: Final = frozenset(
 class ProcessingPreparing(Preparing[JobPlan]):
     """A script would have to upload the outputs: there is none."""
 
-    NO_SCRIPT = "its outputs are uploaded, and no such command does that"
+    NO_SCRIPT = "no docker command uploads its outputs"
 
     prepare = staticmethod(planning.prepare)
 

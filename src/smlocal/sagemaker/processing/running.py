@@ -24,13 +24,13 @@ def _not_started(message: str) -> str:
 
 
 class ProcessingRunning(Running):
-    """No command: nothing else delivers the inputs."""
+    """No docker command: it could not deliver the inputs."""
 
     REASONS: ClassVar[Reasons] = {**training.RUNNING.REASONS, FailureKind.START: _not_started}
     usage = staticmethod(planned_usage)
 
     def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
-        """It ends as a training job does. What its program wrote is not part of the reason (seen)."""
+        """As for a training job, but the reason does not have the failure file (seen)."""
         if outcome.failure is not None:
             return super().ending(outcome, failure_file)
         return training.RUNNING.ending(outcome, b"")

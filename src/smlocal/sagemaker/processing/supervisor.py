@@ -33,14 +33,14 @@ class ProcessingSupervisor(ContainerSupervisor):
     message: str = ""
     """The ExitMessage."""
     written: dict[str, tuple[int, int, bool]] = field(default_factory=dict)
-    """How many files each output has, by its name, their bytes, and whether all were counted."""
+    """Files and bytes of each output by name, and whether all were counted."""
     lost: tuple[str, ...] = ()
-    """Files that no output takes, of a job that completed."""
+    """Files of a completed job that no output takes."""
     empty: bool = False
     """True if nothing was written to an output."""
 
     def decide(self) -> tuple[Ending, str | None]:
-        """How the job ends. A message that is not UTF-8 fails one that would have completed."""
+        """How the job ends. A message that is not UTF-8 fails a completed job."""
         text = b"".join(failure_file(run) for run in self.reachable_runs())
         ended, reason = ContainerSupervisor.decide(self)
         try:
@@ -52,7 +52,7 @@ class ProcessingSupervisor(ContainerSupervisor):
         return ended, reason
 
     def complete(self, ended: Ending) -> None:
-        """See whether the program wrote beside the outputs."""
+        """Look for files outside the outputs."""
         ContainerSupervisor.complete(self, ended)
         if ended.status is JobStatus.COMPLETED and self.plan.engines.first.shares_folders:
             found = (path for host in self.plan.hosts for path in _lost(self.plan, host))
@@ -112,11 +112,11 @@ def decoded_message(text: bytes) -> str:
 
 _MOST_LOST: Final = 100
 _MOST_SEEN: Final = 10_000
-"""Entries of one host's folder: a user does not wait for more."""
+"""The most entries read in one host's folder, so that nobody waits."""
 
 
 def _lost(plan: JobPlan, host: HostPlan) -> Iterator[str]:
-    """The paths in the container of files in no output. Inputs are mounts of their own, and not seen here."""
+    """Files in no output, by their paths in the container. Inputs are other mounts, so not here."""
     outputs = {each.local_path for each in plan.mirrored.collectors}
     top = mounted_directory(plan, host, facts.PROCESSING)
     seen = 0

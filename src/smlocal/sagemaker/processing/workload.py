@@ -94,7 +94,7 @@ def check_outputs(job: ProcessingFile) -> None:
 
 
 def output_name(collector: CollectorPlan) -> str:
-    """The name of the output that a mirrored folder is."""
+    """The output's name, from its mirrored folder."""
     return collector.name.removeprefix(_OUTPUT)
 
 
@@ -112,9 +112,9 @@ def shown(collectors: tuple[CollectorPlan, ...]) -> Iterator[dict[str, Any]]:
 
 
 def count_files(top: str, *, most: int) -> tuple[int, int, bool]:
-    """How many files are below a folder, without following links, and their bytes; False if there are more than `most`.
+    """The files below a folder and their bytes, without following links; False if more than `most`.
 
-    What cannot be read is left out.
+    Unreadable folders are left out.
     """
     count, size, pending = 0, 0, [top]
     while pending:

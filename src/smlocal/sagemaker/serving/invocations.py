@@ -1,7 +1,7 @@
-"""What is kept of the invocations of an endpoint: counts, times and the last errors, in a small file of its folder.
+"""Counts, times and the last errors of an endpoint's invocations, in a small file of its folder.
 
-The file has a limited size, however long the endpoint is in service: spans of time are merged when there are too many,
-and times are counted in classes.
+The file stays small, however long the endpoint runs: spans of time are merged when there are too many, and times are
+counted in classes.
 """
 
 import json
@@ -19,15 +19,15 @@ from smlocal.base.quick_dataclass import dataclass
 
 _FILE: Final = "invocations.json"
 _MOST_SPANS: Final = 240
-"""Charts show no more columns."""
+"""The most columns of a chart."""
 _MOST_VARIANTS: Final = 100
 _MOST_ERRORS: Final = 20
 _MOST_TEXT: Final = 500
-"""Characters of an error that are kept."""
+"""Characters kept of an error."""
 _SHORTEST: Final = 1e-4
-"""Seconds. What is shorter is in the first class of times."""
+"""Seconds. Shorter times are in the first class."""
 _GROWTH: Final = math.log(1.1)
-"""From one class to the next: a time is known within five percent."""
+"""The step between classes: times are exact to five percent."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -37,16 +37,16 @@ class Tally:
     requests: int = 0
     errors: int = 0
     times: Counter[int] = field(default_factory=Counter)
-    """How many have taken a time of this class."""
+    """Requests in each class of times."""
 
     def add(self, other: "Tally") -> None:
-        """Count its requests too."""
+        """Add the requests of `other`."""
         self.requests += other.requests
         self.errors += other.errors
         self.times += other.times
 
     def quantile(self, share: float) -> float | None:
-        """The seconds that this share of the requests has taken at most; None if no time is known."""
+        """A quantile of the times in seconds; None without times."""
         wanted, seen = share * self.times.total(), 0
         for number in sorted(self.times):
             seen += self.times[number]
@@ -61,23 +61,23 @@ class Tally:
 
 @dataclass(kw_only=True, slots=True)
 class InvocationCounts:
-    """All of one endpoint, from the first to the last."""
+    """The counts of one endpoint."""
 
     directory: str = ""
     folder: os.stat_result | None = None
-    """What the directory was. Another that has taken its place is that of another job."""
+    """The directory's identity: a directory in its place belongs to another job."""
     began: float = 0.0
     """The beginning of the first span."""
     width: float = 1.0
     """Seconds of a span."""
     spans: dict[int, Tally] = field(default_factory=dict)
-    """By number; those without a request are not there."""
+    """By number; spans without requests are left out."""
     variants: dict[str, Tally] = field(default_factory=dict)
-    """A request that went to no container has none."""
+    """Only requests that reached a container."""
     errors: list[dict[str, Any]] = field(default_factory=list)
-    """The last ones. Equal ones that follow each other are one, with their count."""
+    """The last errors. A repeated error is one entry with a count."""
     changed: bool = False
-    """True if it is not written yet."""
+    """True if not written yet."""
 
     @property
     def total(self) -> Tally:
@@ -85,7 +85,7 @@ class InvocationCounts:
         return summed(self.spans.values())
 
     def answered(self, variant: str, seconds: float | None, error: tuple[int, Mapping[str, Any]] | None) -> None:
-        """Count a request that was answered now; `error`: status and document of an answer that is one."""
+        """Count a request answered now; `error`: status and document of an error."""
         now = time.time()
         self.changed = True
         if not self.spans:
@@ -118,13 +118,13 @@ class InvocationCounts:
             self.errors = [*self.errors, again][-_MOST_ERRORS:]
 
     def _merge(self) -> None:
-        """Make of two spans one."""
+        """Merge each pair of spans."""
         before, self.spans, self.width = self.spans, {}, self.width * 2
         for number, tally in before.items():
             self.spans.setdefault(number // 2, Tally()).add(tally)
 
     def write(self) -> None:
-        """Write the file, unless it is as it was. A disk that is full is not the matter of any request."""
+        """Write the file if it changed. A full disk is ignored: it must not fail requests."""
         if not self.changed:
             return
         self.changed = False
@@ -143,7 +143,7 @@ class InvocationCounts:
 
 
 def read_invocations(directory: str) -> InvocationCounts:
-    """What an endpoint has kept in its folder; nothing if there is no file, or none that can be read."""
+    """The stored counts of an endpoint; empty if there is no readable file."""
     folder = None
     try:
         folder = os.stat(directory)
@@ -166,7 +166,7 @@ def read_invocations(directory: str) -> InvocationCounts:
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:
-    """All of them together."""
+    """The sum."""
     total = Tally()
     for each in tallies:
         total.add(each)

@@ -129,7 +129,7 @@ class ModelReading(SharedReading):
     TASK = "deploy the model"
 
     def complete(self, document: Document, *, strict: bool) -> None:
-        """Add the models of jobs of this machine, which it names."""
+        """Fill in the models of jobs that it names."""
         if not strict and any(models_named(document)):
             from smlocal.sagemaker.serving.model_of_job import with_models_of_jobs  # the store; no schema needs it
 

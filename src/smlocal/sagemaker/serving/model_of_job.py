@@ -1,4 +1,4 @@
-"""The model that a job of this machine has left: by the job's name where a model is wanted."""
+"""The model of a job of this machine, by the job's name."""
 
 import os
 from collections.abc import Mapping
@@ -27,26 +27,26 @@ _MOST_SUGGESTED: Final = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobModel:
-    """One of them."""
+    """The model of a job."""
 
     job: str
-    """The job that has left it: of a search, the best training job."""
+    """The job that made the model; for a search, its best training job."""
     path: str
     """The archive, or the folder."""
     request: Mapping[str, Any] = field(repr=False)
-    """Of that job."""
+    """The request of that job."""
     recorded: Mapping[str, Any] = field(repr=False)
     """Its job file."""
 
     @property
     def container(self) -> dict[str, Any]:
-        """The members of a container with this model, and with the image that has made it if that is known."""
+        """The members of a container with this model and, if known, the image that made it."""
         image = (self.request.get("AlgorithmSpecification") or {}).get("TrainingImage")
         return {**({"Image": image} if image else {}), **container_of(self.path)}
 
 
 def model_of_job(store: Store, name: str) -> JobModel:
-    """The model of a job that is recorded; of a tuning job, that of its best training job."""
+    """The model of a recorded job; for a tuning job, of its best training job."""
     name = showing(store.get(name).platform).with_model(store, name)
     record = store.get(name)
     if record.platform == facts.NAME:
@@ -58,14 +58,14 @@ def model_of_job(store: Store, name: str) -> JobModel:
         raise ModelMissingError(
             f"the job {name} has no model on this machine",
             details=[str(model)] if model else [],
-            remedy=[f"smlocal describe {name} shows what became of it."],
+            remedy=[f"smlocal describe {name} shows what happened to it."],
         )
     recorded = (store.document(name, JOB) or {}).get("Data", {})
     return JobModel(job=name, path=model, request=store.document(name, REQUEST), recorded=recorded)
 
 
 def newest_model(image: str) -> str:
-    """The name of the newest job whose model this image has made; empty if there is none."""
+    """The newest job with a model made by this image; empty if there is none."""
     if not os.path.isdir(home := home_directory()):
         return ""
     with Store.open(home) as store:
@@ -78,7 +78,7 @@ def newest_model(image: str) -> str:
 
 
 def with_models_of_jobs(document: Document) -> None:
-    """Write the model of a job where the document has the job's name in its place. A file of the name comes first."""
+    """Replace names of jobs in the document by their models. A file with that name wins."""
     named = [
         (at, name) for at, name in models_named(document) if not os.path.isfile(os.path.join(document.directory, name))
     ]
@@ -91,7 +91,7 @@ def with_models_of_jobs(document: Document) -> None:
             except JobUnknownError:
                 if not document.has((*at, "Image")) and not document.has((*at, "ModelPackageName")):
                     raise no_model_named(document, (*at, URL), name) from None
-                continue  # whoever looks for the model says so: a file is valid without its data
+                continue  # reported when the model is needed: a file is valid without its data
             overrides, document.overrides = document.overrides, f"the job {found.job}"
             del part_at(document, at)[URL]
             for member, value in found.container.items():
@@ -101,7 +101,7 @@ def with_models_of_jobs(document: Document) -> None:
 
 
 def no_model_named(document: Document, at: Path, text: str) -> ModelMissingError:
-    """The error where neither a job nor a file has this name."""
+    """The error if no job and no file has this name."""
     near: list[str] = []
     if os.path.isdir(home := home_directory()):
         with Store.open(home) as store:

@@ -1,7 +1,7 @@
-"""Endpoints as clients of the service know them: a name, a configuration, and the job that serves it.
+"""Endpoints for clients of the service: a name, a configuration, and the job that serves it.
 
-An update is another job under the same name. As soon as it is in service it answers, and the one before is stopped.
-Each reader first carries out the changes that are due, so no process has to run for them.
+An update is another job under the same name. When it is in service it answers, and the old job is stopped.
+Readers first make due changes, so no process has to run for them.
 """
 
 import time
@@ -120,7 +120,7 @@ def record_new(store: Store, name: str, *, arn: str, created: float, body: Mappi
 
 
 def record_endpoint(store: Store, endpoint: Endpoint) -> None:
-    """Make the resource of an endpoint that was deployed by hand, before it is changed."""
+    """Record the resource of an endpoint deployed by hand, before a change."""
     tags = _tags(store.document(endpoint.job.name, REQUEST) or {})
     body = body_of(endpoint.config, endpoint.job.name, **tags)
     record_new(store, endpoint.name, arn=endpoint.arn, created=endpoint.created, body=body)

@@ -209,7 +209,7 @@ def _containers(model: CreateModelInput, at: Path) -> Iterator[tuple[ContainerDe
 
 
 def container_of(path: str) -> dict[str, Any]:
-    """The members of a container that say where its model is: an archive, or a folder."""
+    """The members of a container for its model: an archive or a folder."""
     if not os.path.isdir(path):
         return {URL: os.path.abspath(path)}
     source = {"S3Uri": os.path.abspath(path), "S3DataType": "S3Prefix", "CompressionType": "None"}
@@ -217,7 +217,7 @@ def container_of(path: str) -> dict[str, Any]:
 
 
 def containers_in(data: Mapping[str, Any]) -> Iterator[Path]:
-    """Where the containers of a document are that need not be valid; at least one."""
+    """The paths of a document's containers, at least one. The document may be invalid."""
     listed = data.get(facts.MODELS)
     models: list[tuple[Path, Any]] = [((), data)]
     if isinstance(listed, list) and listed:
@@ -232,7 +232,7 @@ def containers_in(data: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def models_named(document: Document) -> Iterator[tuple[Path, str]]:
-    """The containers whose model has the name of a job, and the names."""
+    """The containers with a job's name as the model, and the names."""
     for at in containers_in(document.data):
         container = part_at(document, at)
         value = container.get(URL) if isinstance(container, dict) else None
@@ -241,7 +241,7 @@ def models_named(document: Document) -> Iterator[tuple[Path, str]]:
 
 
 def part_at(document: Document, at: Path) -> Any:
-    """A part of a document that need not be valid; None if it has none."""
+    """A part of a document; None if missing. The document may be invalid."""
     found: Any = document.data
     for step in at:
         if isinstance(found, list) and isinstance(step, int):
@@ -252,5 +252,5 @@ def part_at(document: Document, at: Path) -> Any:
 
 
 def is_job_name(text: str) -> bool:
-    """True for what may be the name of a job, and hardly that of a file."""
+    """True if the text may be a job's name and does not look like a file."""
     return text.isascii() and text.replace("-", "").isalnum() and text.strip("-") == text

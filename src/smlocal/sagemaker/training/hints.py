@@ -16,7 +16,7 @@ from smlocal.terms.masking import looks_secret
 _LONGEST_LINE = 2000
 _LONGEST_SHOWN = 100
 _LINES_BEFORE = 30
-"""So many lines above an error may name a hyperparameter."""
+"""Lines above an error to search for a hyperparameter."""
 
 _READ_ONLY = re.compile(r"[Rr]ead-only file ?system|\bEROFS\b")
 _IN_DATA = re.compile(re.escape(paths.DATA) + r"/([\w.-]{1,255})(?:/([^\s'\":,;)\]]{1,500}))?")
@@ -379,7 +379,7 @@ def lost_model(log: str) -> str | None:
 
 
 def unkept_model(symptoms: Symptoms) -> str | None:
-    """A hint for files that the program has left in its container, where nothing keeps them."""
+    """A hint about files that the program wrote outside the model folder."""
     found = left_files(symptoms)
     if not found:
         return None

@@ -6,7 +6,7 @@ from smlocal.sagemaker.jobfile.new_file import BuiltImage, NewJobFile, channels,
 
 
 def text(asked: NewJobFile) -> str:
-    """With a channel for each folder with data."""
+    """A job file with a channel for each folder with data."""
     lines = [*channels(asked.data)]
     given = "".join(f"{line}\n" if asked.data else f"# {line}\n" for line in lines)
     start = "".join(f"  # {line}\n" for line in _start(asked.built))

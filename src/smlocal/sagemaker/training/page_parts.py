@@ -1,4 +1,4 @@
-"""What the page of a training job says in the words of its kind."""
+"""The parts of a training job's page."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

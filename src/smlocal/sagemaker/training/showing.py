@@ -19,7 +19,7 @@ from smlocal.terms.statuses import JobStatus, StopCause
 
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NOT_STARTED = "ClientError: Artifact upload failed:API error"
-"""The beginning of the reason of a container that the engine could not start: the rest is the engine's."""
+"""The reason if the engine could not start the container, before the engine's words."""
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 NO_MODEL = "none: nothing was left in /opt/ml/model"
 _SHOWN = 200
@@ -206,7 +206,7 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
 
 
 def _further(answer: Mapping[str, Any]) -> Iterator[str]:
-    """What can be done with the model."""
+    """Next commands for the model."""
     if (answer["Local"].get("Artifacts") or {}).get("Model") and answer["Local"].get(SERVE_PROGRAM):
         yield f"deploy {answer['TrainingJobName']}"
 

@@ -37,7 +37,7 @@ _CLIENT: Final = range(400, 500)
 
 Answer = BinaryIO
 _NUMBERS: Final = count()
-"""Of the files of this process."""
+"""Numbers for the names of this process's files."""
 
 
 class Spool:
@@ -49,13 +49,13 @@ class Spool:
     __slots__ = ("_file", "_folder", "_room")
 
     def __init__(self, folder: str) -> None:
-        """`folder`: for the file. Use it in a `with` statement, or take it whole."""
+        """`folder`: for the file. Close it, or take `whole`."""
         self._file: BinaryIO = BytesIO()
         self._folder = folder
         self._room = _IN_MEMORY
 
     def write(self, data: bytes) -> None:
-        """Add to its end."""
+        """Append."""
         if 0 <= self._room < len(data):
             memory, self._file = self._file, _nameless_file(self._folder)
             self._file.write(cast("BytesIO", memory).getbuffer())
@@ -63,19 +63,19 @@ class Spool:
         self._file.write(data)
 
     def whole(self) -> Answer:
-        """All of it, from its beginning. It is closed by who reads it."""
+        """The whole answer, at its beginning. The reader closes it."""
         self._file.seek(0)
         return self._file
 
     def close(self) -> None:
-        """It is not wanted."""
+        """Drop the answer."""
         self._file.close()
 
 
 def _nameless_file(folder: str) -> BinaryIO:
     path = os.path.join(folder, f".answer-{os.getpid()}-{next(_NUMBERS)}")
     with suppress(FileNotFoundError):
-        os.unlink(path)  # a killed process of that number may have left it
+        os.unlink(path)  # a killed process with that id may have left it
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     os.unlink(path)
     return os.fdopen(descriptor, "w+b")
@@ -225,7 +225,7 @@ class Invoker:
                 try:
                     return self._exchanged(connection, payload, chunked=chunked)
                 except (BrokenPipeError, ConnectionResetError):
-                    pass  # servers close what was not used for a while without a word: that is not a failed request
+                    pass  # servers close unused connections without notice: not a failed request
             return self._exchanged(self._connected(self.seconds), payload, chunked=chunked)
         except TimeoutError as error:
             raise InvocationError([facts.timed_out(self.seconds)], retried=not chunked) from error
@@ -317,16 +317,16 @@ def _guarded(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class Workers:
-    """Threads that do what they are given, in its order. Each is started when all others are busy.
+    """Threads that run given functions in order. A thread starts when all others are busy.
 
         with Workers(4, name="asks") as workers:
             workers.give(work)
 
-    All was done when the block ends. The first exception of any work is raised then; the others go on.
+    The end of the block waits for all work, then raises the first exception.
     """
 
     def __init__(self, most: int, *, name: str) -> None:
-        """`most`: so many threads."""
+        """`most`: the most threads."""
         self._most, self._name = most, name
         self._threads: list[Thread] = []
         self._given: deque[Callable[[], None]] = deque()
@@ -348,7 +348,7 @@ class Workers:
             raise self._error
 
     def give(self, work: Callable[[], None]) -> None:
-        """Have it done, as soon as a thread is free."""
+        """Run `work` as soon as a thread is free."""
         with self._changed:
             if len(self._given) >= self._idle and len(self._threads) < self._most:
                 thread = Thread(target=self._work, name=f"{self._name}-{len(self._threads)}")
@@ -361,12 +361,12 @@ class Workers:
         while (work := self._next()) is not None:
             try:
                 work()
-            except BaseException as error:  # noqa: BLE001 - raised in the thread that has given the work
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
                 self._error = self._error or error
-            del work  # before it waits for more: it may hold much
+            del work  # free its memory before the wait
 
     def _next(self) -> Callable[[], None] | None:
-        """None: there is nothing more to do."""
+        """The next work; None at the end."""
         with self._changed:
             self._idle += 1
             self._changed.wait_for(lambda: self._given or self._over)

@@ -8,7 +8,7 @@ from smlocal.base.regex import regex
 
 
 class JsonPathError(Exception):
-    """The text is not such an expression, or it selects nothing from a value."""
+    """The text is not a valid expression, or selects nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

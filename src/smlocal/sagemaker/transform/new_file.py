@@ -7,7 +7,7 @@ from smlocal.sagemaker.jobfile.new_file import NewJobFile
 
 
 def text(asked: NewJobFile) -> str:
-    """With the newest model that its image has made here, and what is beside it as its records."""
+    """A file with the newest model of its image, and the data beside it as records."""
     folders = {**asked.data, "": "./data"}
     data = asked.records or next((folders[each] for each in ("test", "testing") if each in folders), "")
     data = data or next(iter(folders.values()))

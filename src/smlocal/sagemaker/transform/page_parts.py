@@ -1,4 +1,4 @@
-"""What the page of a transform job shows: records, requests, bytes, and the objects that failed."""
+"""The page of a transform job: records, requests, bytes and failed objects."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from smlocal.sagemaker.transform.showing import RESULTS
 
 
 def page_parts(store: Store, view: JobView) -> PageParts:  # noqa: ARG001 - the view has it all
-    """From what is known at the end."""
+    """From the results at the end."""
     found = view.local.get(RESULTS)
     about = PageParts(
         instances=view.answer["TransformResources"].get("InstanceType", "local"), details=tuple(_details(view.answer))
@@ -32,7 +32,7 @@ def page_parts(store: Store, view: JobView) -> PageParts:  # noqa: ARG001 - the 
             PageSection(title="Data", blocks=(FactRows(rows=tuple(_facts(found))),)),
             PageSection(
                 title="Objects without output",
-                blocks=(Table(columns=("Object", "What happened to it first"), rows=rows, more="object"), *more),
+                blocks=(Table(columns=("Object", "First error"), rows=rows, more="object"), *more),
             ),
         ),
     )

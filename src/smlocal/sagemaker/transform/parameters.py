@@ -55,10 +55,10 @@ class Parameters:
 def parameters_of(
     said: Mapping[str, Any] | None, *, strategy: str | None, concurrent: int | None, payload: int | None
 ) -> Parameters:
-    """Those of the request, else those that the container has said, else the service's.
+    """The request's parameters, else the container's, else the service's.
 
-    What a container says in another type does not count. `said`: None if its answer is not an object. `ParametersError`
-    if they are above a limit.
+    Values of a wrong type are ignored. `said`: the container's answer, None unless an object. `ParametersError` above a
+    limit.
     """
     remarks = [facts.NO_OBJECT] if said is None else []
     said = said or {}

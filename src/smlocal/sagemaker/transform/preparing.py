@@ -12,14 +12,14 @@ from smlocal.sagemaker.transform.transform_file import READING, TransformFile, r
 
 
 class TransformPreparing(EndpointPreparing):
-    """A script would have to unpack the model, ping, split, send and assemble: there is none."""
+    """No script: it would have to unpack the model, ping, split, send and assemble."""
 
-    NO_SCRIPT = "its records are sent to the container while that runs"
+    NO_SCRIPT = "smlocal sends its records while the container runs"
 
     prepare = staticmethod(planning.prepare)
 
     def checked(self, document: Document, say: Callable[[str], None]) -> Document:
-        """That of an endpoint with its model."""
+        """An endpoint with its model."""
         READING.complete(document, strict=False)
         model = read_transform(document).model.document
         say(f"the model of {document.name} is checked as that of an endpoint")

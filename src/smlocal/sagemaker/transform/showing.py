@@ -80,7 +80,7 @@ class TransformShowing(Showing[JobPlan]):
         return str(record.status), "" if record.status.terminal else _PHASES.get(record.phase, "")
 
     def outcome(self, documents: Mapping[str, Any]) -> str:
-        """How often it has asked its container."""
+        """The number of requests to the container."""
         found = documents.get(LOCAL, {}).get(RESULTS)
         return "" if found is None else counted(found["Requests"], "request")
 
@@ -155,7 +155,7 @@ def _end(record: JobRecord) -> float:
 
 
 def _end_rows(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The output, and the objects that failed beside the first, which the explanation has."""
+    """The output, and failed objects except the first, which is in the explanation."""
     found = local.get(RESULTS)
     if found is None:
         return

@@ -161,7 +161,7 @@ class TransformSupervisor(HostingSupervisor):
         return None if isinstance(event, Woken) else event
 
     def _ended_by(self, event: Event, first: str = "") -> None:
-        """Something came before the end of the work. `first`: the failure that came first."""
+        """An event came before the end of the work. `first`: the first failure."""
         if not isinstance(event, ContainerExited):
             self.context.events.put(event)
             self.attempt.watch_running(stop=False)

@@ -83,7 +83,7 @@ class TransformReading(SharedReading):
         return CreateTransformJobRequest if strict else TransformRequest
 
     def complete(self, document: Document, *, strict: bool) -> None:
-        """Add the model that it names, if that is known here: one that a client has made, or that of a job."""
+        """Fill in the named model, if it is known here: made by a client, or by a job."""
         if not strict:
             from smlocal.sagemaker.transform.known_models import with_known_model  # the store; no schema needs it
 

@@ -30,7 +30,7 @@ from smlocal.terms.listing import Listing
 if TYPE_CHECKING:
     from smlocal.base import gzip_errors
     from smlocal.data.sources.s3 import interface as s3
-else:  # for what goes wrong
+else:  # only for errors
     gzip_errors = at_use("smlocal.base.gzip_errors")
     s3 = at_use("smlocal.data.sources.s3.interface")
 
@@ -44,25 +44,25 @@ class Counts:
     objects: int = 0
     requests: int = 0
     records: int = 0
-    """That were read. Frames of payloads with several are not counted: they would have to be parsed once more."""
+    """Records read. Payloads of several frames are not counted: they would have to be parsed again."""
     read: int = 0
-    """Bytes of what was read."""
+    """Bytes read."""
     lines: int = 0
-    """In the outputs."""
+    """Lines in the outputs."""
     written: int = 0
     """Bytes of the outputs."""
     failed: list[str] = field(default_factory=list)
     """The objects without output."""
     client: bool | None = None
-    """True if the first failure was that of the data; None: nothing has failed."""
+    """True if the first failure was the data's fault; None without a failure."""
     causes: list[str] = field(default_factory=list)
-    """Why each of them failed, in the same order: the object, the record if one is known, and what was said."""
+    """Why each failed, in the same order: object, record if known, message."""
     blank: list[str] = field(default_factory=list)
-    """Objects of which nothing but blank lines was sent."""
+    """Objects with only blank lines."""
 
     @property
     def first(self) -> str:
-        """What happened to the first of them."""
+        """The cause of the first failure."""
         return self.causes[0] if self.causes else ""
 
 
@@ -72,7 +72,7 @@ class _Output:
 
     name: str
     path: str
-    """Of its object, below the folder of the input."""
+    """The object's path below the input folder."""
     file: BinaryIO
     newline: bool
     ended: "Callable[[_Output], None]"
@@ -83,9 +83,9 @@ class _Output:
     trouble: OSError | None = None
     """Why it cannot be written."""
     records: int = 0
-    """How many have been read, if they are counted."""
+    """Records read, if counted."""
     blank: bool | None = None
-    """True if all that was sent are blank lines; None if nothing was sent."""
+    """True if only blank lines were sent; None if nothing was sent."""
     _lock: Lock = field(default_factory=Lock)
     _waiting: dict[int, Answer | None] = field(default_factory=dict)
     _following: int = 0
@@ -277,7 +277,7 @@ class Transformation:
             del ask
 
     def _count(self, output: _Output, payload: bytes) -> None:
-        """The records of a payload, where that costs nothing."""
+        """Count the records of a payload, if that is cheap."""
         if self.split == "Line":
             output.blank = output.blank is not False and payload.isspace()
         if self.parameters.strategy == facts.SINGLE:
@@ -286,7 +286,7 @@ class Transformation:
             output.records += payload.count(b"\n") + (not payload.endswith(b"\n"))
 
     def _records_of(self, output: _Output, before: int) -> str:
-        """The records of the payload that was read last, in words; empty if they were not counted."""
+        """The records of the last payload, in words; empty if not counted."""
         if self.split == "None" or output.records == before:
             return ""
         if output.records == before + 1:
@@ -378,12 +378,12 @@ class Transformation:
 
     @property
     def counts_records(self) -> bool:
-        """False if payloads have several frames."""
+        """False if payloads may have several frames."""
         return self.split in {"None", "Line"} or self.parameters.strategy == facts.SINGLE
 
     @contextmanager
     def _guarded(self, output: _Output, records: str = "") -> Iterator[None]:
-        """What goes wrong with an object leaves it without output, and others go on. `records`: what was sent."""
+        """An error leaves this object without output; others go on. `records`: those sent, in words."""
         try:
             yield
         except InvocationError as error:

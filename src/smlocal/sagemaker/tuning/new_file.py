@@ -11,7 +11,7 @@ _HYPERPARAMETER: Final = "learning_rate"
 
 
 def text(asked: NewJobFile) -> str:
-    """With a metric and a hyperparameter of the programs beside it, or with names to replace."""
+    """A search with a metric and a hyperparameter of the programs beside it, or with names to replace."""
     (metric, behind), parameter = asked.metric, asked.hyperparameter
     said = "" if metric else ' # the program must print such a line: print(f"objective={value}")'
     named = "" if parameter else " # a hyperparameter that the program reads"

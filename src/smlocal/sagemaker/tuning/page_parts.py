@@ -1,4 +1,4 @@
-"""What the page of a tuning job shows of its training jobs: curves, points, a table, and a bar for each."""
+"""Training jobs on the page of a tuning job: curves, points, a table and bars."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ def page_parts(store: Store, view: JobView) -> PageParts:
 
 
 def _details(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """How it searches, and what came of it."""
+    """The search's settings and result."""
     config = answer["HyperParameterTuningJobConfig"]
     most = config["ResourceLimits"].get("MaxNumberOfTrainingJobs")
     yield "Strategy", config["Strategy"]
@@ -65,7 +65,7 @@ def _definitions(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def objective_of(answer: Mapping[str, Any]) -> Objective:
-    """What the search looks for; if its definitions name several metrics, called so."""
+    """The search's objective; named `objective` if definitions have different metrics."""
     config = answer["HyperParameterTuningJobConfig"]
     usual = "HyperParameterTuningJobObjective"
     found = [each.get("TuningObjective") or config[usual] for each in _definitions(answer)]
@@ -74,7 +74,7 @@ def objective_of(answer: Mapping[str, Any]) -> Objective:
 
 
 def _axes(answer: Mapping[str, Any], trials: Sequence[Trial]) -> dict[str, Range]:
-    """The range of each tuned hyperparameter: its scale is that of its axis."""
+    """The range of each tuned hyperparameter, which gives its axis the scale."""
     config = answer["HyperParameterTuningJobConfig"]
     given = [config.get("ParameterRanges")]
     given += [each.get("HyperParameterRanges") for each in answer.get("TrainingJobDefinitions") or ()]
@@ -86,7 +86,7 @@ def _axes(answer: Mapping[str, Any], trials: Sequence[Trial]) -> dict[str, Range
 
 
 def _axis(name: str, ranges: Sequence[Range], trials: Sequence[Trial]) -> Range:
-    """One that holds all ranges of this name; those of definitions may have no scale in common, then all trials."""
+    """A range around all ranges of this name; around all trials if the scales differ."""
     if len({(each.kind, each.scaling) for each in ranges}) != 1:
         return _range_of(name, trials)
     return replace(
@@ -98,7 +98,7 @@ def _axis(name: str, ranges: Sequence[Range], trials: Sequence[Trial]) -> Range:
 
 
 def _range_of(name: str, trials: Sequence[Trial]) -> Range:
-    """A range that holds what was tried, where the request states none, or several."""
+    """A range around all tried values."""
     values = [each.tuned[name] for each in trials if name in each.tuned]
     try:
         numbers = [float(value) for value in values]
@@ -114,7 +114,7 @@ def _ends(axis: Range) -> tuple[str, str]:
 
 
 def _counts(trial: Trial) -> bool:
-    """True if it can be the best: a failed one cannot, whatever it has written."""
+    """True if it can be the best. A failed job never is."""
     return trial.value is not None and trial.status != "Failed"
 
 
@@ -239,7 +239,7 @@ def _cells(trial: Trial, objective: Objective, names: Sequence[str], definitions
 
 
 def _order(text: str) -> tuple[int, float, str]:
-    """Numbers by size, then texts; a missing one comes last among numbers."""
+    """Numbers by size, then texts. A missing value is the last number."""
     if not text:
         return (0, math.inf, "")
     try:

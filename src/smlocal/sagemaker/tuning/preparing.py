@@ -20,14 +20,14 @@ _HOUR: Final = 3600.0
 
 
 class TuningPreparing(Preparing[RecordedPlan]):
-    """A script would have to read metrics and choose points: there is none."""
+    """No script: it would have to read metrics and choose points."""
 
-    NO_SCRIPT = "the jobs that it starts depend on how others end"
+    NO_SCRIPT = "its later training jobs depend on earlier ones"
 
     prepare = staticmethod(planning.prepare)
 
     def checked(self, document: Document, say: Callable[[str], None]) -> Document:
-        """That of its first training job."""
+        """Its first training job."""
         file = read_tuning(document)
         trained = planning.first_training_job(file)
         images = len(dict.fromkeys(_images(file)))

@@ -1,7 +1,7 @@
-"""Whether a program knows the hyperparameters that are tuned, as far as the files of the job on this machine tell.
+"""Whether the files of a job on this machine name its tuned hyperparameters.
 
-What it reads is not known. A warning needs a reason: the files name other hyperparameters of the job, or a program that
-asks for single ones, and not this one.
+The program may read others in the image. So warn only if the files name other hyperparameters of the job, or ask for
+single hyperparameters, and do not name this one.
 """
 
 import os
@@ -21,21 +21,21 @@ _SOURCES: Final = regex(r"(?:^|/)train$|\.(?:py|R|r|sh|jl|js|ts|java|scala|go|rs
 _NOT_OF_THE_JOB: Final = frozenset({"__pycache__", "node_modules", "site-packages", "smlocal-output"})
 _MOST_FILES: Final = 200
 _MOST_BYTES: Final = 1 << 18
-"""Of one file."""
+"""Bytes read of one file."""
 _MOST_LEVELS: Final = 3
 _MOST_SEEN: Final = 5000
 """Entries of the folder of the job file."""
 _ASKS: Final = regex(r"\bhyperparameters\b|SM_HP|add_argument|click\.option|getopt", re.IGNORECASE)
 _TAKES_ALL: Final = regex(r"\*\*|\.items\(|parse_known_args|setattr|\bvars\(")
-"""Programs that pass on what they get, and name nothing."""
+"""Programs that pass on all hyperparameters without their names."""
 _WORDS: Final = regex(r"['\"](?:--)?([A-Za-z][\w-]{1,63})['\"]")
 _ALIKE: Final = 0.75
 _ALMOST: Final = 0.9
-"""Without a file that names either: a slip of the pen, and not min_ beside max_."""
+"""The likeness without files: enough for a typing error, not for min_ and max_."""
 
 
 def unread(file: TuningFile, plans: Sequence[JobPlan]) -> Iterator[str]:
-    """Sentences about tuned hyperparameters that nothing names; `plans`: of a training job of each definition."""
+    """Sentences about tuned hyperparameters that no file names; `plans`: one training job per definition."""
     beside = _files_beside(file) if plans[0].rights == EVERYTHING else []
     for definition, plan in zip(file.definitions, plans, strict=True):
         paths = [*islice(dict.fromkeys([*_files_inside(plan), *beside]), _MOST_FILES)]
@@ -70,7 +70,7 @@ def _command(plan: JobPlan) -> tuple[str, ...]:
 
 
 def _files_inside(plan: JobPlan) -> Iterator[str]:
-    """The sources among the code and the channels that are on this machine."""
+    """The sources in local code and channels."""
     code = [] if plan.inputs.code is None else [plan.inputs.code.listing]
     for listing in (*code, *(tree.listing for tree in plan.trees)):
         if listing.root and listing.links:
@@ -101,7 +101,7 @@ def _files_beside(file: TuningFile) -> list[str]:
 
 
 def _beginning(path: str) -> str:
-    """Empty for what is no regular file, or cannot be read."""
+    """The beginning of a file; empty if it is not readable or not regular."""
     try:
         if not os.path.isfile(path):
             return ""

@@ -72,7 +72,7 @@ class Range:
         return self.low + share * (self.high - self.low)
 
     def share_of(self, text: str) -> float:
-        """Where a value is in the range, from 0 to 1, by its scale; one outside is at the nearer end."""
+        """The place of a value in the range, from 0 to 1, by its scale. Values outside are at the nearer end."""
         if self.kind == "Categorical":
             return self.values.index(text) / max(1, len(self.values) - 1) if text in self.values else 0.0
         value = self.clamped(float(text))
@@ -155,7 +155,7 @@ def grid(ranges: Sequence[Range]) -> Iterator[Point]:
 def random_points(ranges: Sequence[Range], seed: int, *, taken: Sequence[Point] = ()) -> Iterator[Point]:
     """Points in an order that only the seed decides. None comes twice, and none of those taken."""
     chance = Random(seed)  # noqa: S311 - no secret
-    # Those of parents may be outside of these ranges; they are not points of this space.
+    # Points of parents may be outside of these ranges; they do not belong to this space.
     seen = {_key(point) for point in taken if all(each.holds(point[each.name]) for each in ranges)}
     count, repeats = combinations(ranges), 0
     while repeats < _MOST_REPEATS:

@@ -16,7 +16,7 @@ from smlocal.sagemaker.tuning.facts import TUNING
 from smlocal.terms.statuses import JobPhase, StopCause
 
 _TRAINING_JOBS: Final = "TrainingJobs"
-"""The member of the `Local` block with all of them."""
+"""The member of `Local` with the training jobs."""
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Searching"}
 _NO_STATUS: Final = dict.fromkeys(("Completed", "InProgress", "RetryableError", "NonRetryableError", "Stopped"), 0)
 _NO_OBJECTIVE: Final = dict.fromkeys(("Succeeded", "Pending", "Failed"), 0)
@@ -105,7 +105,7 @@ class TuningShowing(Showing[RecordedPlan]):
         return f"{objective['MetricName']} {objective['Value']:.4g}"
 
     def cause(self, record: JobRecord, local: Mapping[str, Any]) -> str:
-        """What its training jobs have failed of, if they have."""
+        """Why its training jobs failed, if any did."""
         return " ".join(_failures(local)) or super().cause(record, local)
 
     def spoken(self, record: JobRecord) -> Spoken:
@@ -220,13 +220,13 @@ def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _further(answer: Mapping[str, Any]) -> Iterator[str]:
-    """What can be done with the best model."""
+    """Next commands for the best model."""
     if answer.get("BestTrainingJob") and answer["Local"].get(SERVE_PROGRAM):
         yield f"deploy {answer['HyperParameterTuningJobName']}"
 
 
 def _failed(local: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Its training jobs that have failed, in the order in which they were made."""
+    """Its failed training jobs, oldest first."""
     return [each for each in local.get(_TRAINING_JOBS) or () if each["TrainingJobStatus"] == "Failed"]
 
 
@@ -235,7 +235,7 @@ def _first_failed(local: Mapping[str, Any]) -> str:
 
 
 def _failures(local: Mapping[str, Any]) -> Iterator[str]:
-    """Why they have failed, in one line; nothing if none has."""
+    """Why training jobs failed, in one line; nothing if none failed."""
     failed, made = _failed(local), len(local.get(_TRAINING_JOBS) or ())
     reasons = [each.get("Cause") or in_one_line(each.get("FailureReason")) for each in failed]
     if not failed:

@@ -44,7 +44,7 @@ from smlocal.terms.statuses import FAILED, INTERNAL_ERROR, Ending, JobPhase, Pha
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""
 _ABANDONED_SECONDS: Final = 60.0
-"""The time that training jobs have to end when they are killed with the search."""
+"""Seconds for training jobs to end when the search is killed."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for training jobs without a supervisor."""
 

@@ -42,7 +42,7 @@ _FAR: Final = 24
 _WORDS: Final = late(r"[A-Za-z]+\d*|\d+")
 _WORD_BEFORE: Final = late(r"([A-Za-z]+)[ _:./-]{0,2}$")
 _SEARCHED: Final = 1000
-"""Characters of a line: a number of 64,000 digits would take seconds."""
+"""Characters searched in a line: a number of 64,000 digits would take seconds."""
 _VALUE: Final = late(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
 _SPECIAL: Final = late(r"[\\.^$*+?{}\[\]|()]")
 _GROUP: Final = "([0-9.eE+-]+)"
@@ -131,14 +131,14 @@ class TrialJobs:
         return [each.value for each in found if each.name == metric]
 
     def without_value(self, trial: Trial, metric: str) -> str:
-        """Why its log has no value of the metric, and a regex that would find one in the nearest line."""
+        """Why the log has no value of the metric, and a regex that would find one."""
         request = self.file.definitions[trial.definition].request
         regex = next(each.regex for each in definitions_of(request) if each.name == metric)
         return why_no_value(_log_end(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
 
 
 def why_no_value(text: str, metric: str, regex: str) -> str:
-    """One sentence, about the end of a log. The regex is not tried here: it may take for ever."""
+    """One sentence about the end of a log. The given regex is not tried: it may take forever."""
     said = f"its regex {regex} finds no number"
     near = close_lines(text, metric, regex)
     for line in reversed(near):
@@ -149,7 +149,7 @@ def why_no_value(text: str, metric: str, regex: str) -> str:
 
 
 def fitting_regex(line: str, metric: str) -> str | None:
-    """A regex for the number behind the last word of a metric's name; words before it may stand before it there too."""
+    """A regex for a number behind the last word of a metric's name, with words before it."""
     *others, last = _WORDS.findall(metric) or [""]
     places = [(_begin(line, each.start(), others), each) for each in re.finditer(re.escape(last), line, re.IGNORECASE)]
     # `val loss: 2` before `train loss: 1`, for validation:loss
@@ -161,7 +161,7 @@ def fitting_regex(line: str, metric: str) -> str | None:
 
 
 def _begin(line: str, start: int, others: Sequence[str]) -> int:
-    """Where the word before a place begins, if it is the beginning of one of the others."""
+    """Where the word before `start` begins, if one of `others` begins with it; else `start`."""
     before = _WORD_BEFORE.search(line, max(0, start - _FAR), start)
     if before is None or not any(each.lower().startswith(before[1].lower()[:3]) for each in others):
         return start
@@ -173,7 +173,7 @@ def _shortened(text: str) -> str:
 
 
 def close_lines(text: str, metric: str, regex: str) -> list[str]:
-    """The last lines with a number, or what is none, and a word of the metric's name or of its regex."""
+    """The last lines with a number or nan, and a word of the metric's name or regex."""
     literal = _NOT_LITERAL.sub(" ", regex)
     words = {word.lower() for word in re.findall(r"[A-Za-z]{3,}", f"{metric} {literal}")}
     found = [
@@ -206,7 +206,7 @@ def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]
 
 
 def cause_of(trial: Trial, store: Store) -> str:
-    """Why it has failed, if its reason does not say that: a hint, or the last line of its log."""
+    """Why it failed, if the reason has no cause: a hint, or the log's last line."""
     if trial.status != "Failed":
         return ""
     from smlocal.sagemaker.training.showing import TrainingShowing  # only after a failure

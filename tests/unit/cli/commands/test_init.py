@@ -180,4 +180,4 @@ def test_every_kind_has_a_file_of_its_own(here: Path) -> None:
 def test_a_description_says_its_kind_itself(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "answer.json").write_text("{}")
     assert run_command_line(["init", "answer.json", "--kind", "tuning"]) == 2
-    assert "says itself of which kind it is" in capsys.readouterr().err
+    assert "cannot be combined with the description of a job" in capsys.readouterr().err

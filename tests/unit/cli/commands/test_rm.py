@@ -125,7 +125,7 @@ def test_all_that_have_ended(remember: Remember, smlocal: Run, tmp_path: Path) -
     done = smlocal("rm", "--all")
     assert (done.returncode, names(tmp_path)) == (0, ["runs"]), done.stderr
     done = smlocal("rm", "--all", "--stop")
-    assert (done.returncode, "--stop is not for them" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "--stop cannot be combined with" in done.stderr) == (2, True), done.stderr
 
 
 def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
@@ -144,7 +144,7 @@ def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
     ("words", "said"),
     [
         ((), "missing argument 'NAME...', or --all, --status or --older-than"),
-        (("--stop", "--status", "Failed"), "--stop is not for them"),
+        (("--stop", "--status", "Failed"), "--stop cannot be combined with"),
         (("--older-than", "7"), "write a number and s, m, h, d or w"),
         (("--older-than", "-1d"), "write a number and s, m, h, d or w"),
         (("--older-than", "\u0667d"), "write a number and s, m, h, d or w"),

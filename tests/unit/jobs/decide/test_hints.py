@@ -146,7 +146,7 @@ def test_the_platform_knows_more_than_a_message_and_less_than_how_the_program_en
     assert exit_hint(end, lambda: None) == hints(end.log_tail)[0]
     killed = HostExit(exit_code=137, signalled=True, killed=True)
     assert (exit_hint(killed) or "").endswith(
-        "and was killed. Does it handle SIGTERM? PID 1 does not get signals that it has no handler for."
+        "and was killed. Does it handle SIGTERM? PID 1 does not get signals without a handler."
     )
     assert (exit_hint(killed, lambda: "The shell has it.") or "").endswith("and was killed. The shell has it.")
     early = HostExit(exit_code=137, signalled=True, killed=True, killed_early=True)

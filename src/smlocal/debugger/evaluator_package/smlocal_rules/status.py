@@ -34,9 +34,9 @@ class Outcome:
 
 
 class Progress:
-    """Writes the status again when something was read that had not been read before: whoever waits then goes on.
+    """Writes the status again after new data was read, so that waiting processes go on.
 
-    What only repeats itself is not progress.
+    Repeated data is not progress.
     """
 
     def __init__(self, path: str) -> None:

@@ -37,11 +37,11 @@ _MAX_FILES: Final = 4
 _MAX_BYTES: Final = 32 << 20
 """The largest archive of `/opt/ml` that is read. Files behind a large one are not found."""
 SERVE: Final = "serve"
-"""The argument with which a container that answers requests is started, and the program that is then looked for."""
+"""The argument that starts a server; Docker then looks for a program of this name."""
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Of an image that sets none."""
+"""The PATH of an image that does not set it."""
 _MOST_FOLDERS: Final = 20
-"""Of a PATH: each is a call to the engine."""
+"""Folders of a PATH to search: each is a call to the engine."""
 _LABEL: Final = "image-look"
 
 
@@ -168,9 +168,9 @@ def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts)
 
 
 def with_files(image: ImageFacts, engine: Engine, home: str, *, root: str) -> ImageFacts:
-    """The image's facts with the first of the files below `root`, and the program that answers requests.
+    """The image's facts with the first files below `root` and the program `serve`.
 
-    Without them if the engine refuses to list them. What was found is remembered, so an image is looked at once.
+    Unchanged if the engine refuses to list files. The result is stored, so this happens once per image.
     """
     known = known_image(home, image.id)
     if known is None:
@@ -197,7 +197,7 @@ def _find(container: str, engine: Engine, root: str) -> tuple[str, ...]:
 
 
 def _program_of(image: ImageFacts, container: str, engine: Engine) -> str:
-    """Where `serve` is on the PATH of an image; empty if it is in no folder there."""
+    """The path of `serve` on the PATH of an image; empty if absent."""
     folders = dict.fromkeys(each for each in image.environment.get("PATH", _PATH).split(":") if each.startswith("/"))
     for folder in [*folders][:_MOST_FOLDERS]:
         path = f"{folder.rstrip('/')}/{SERVE}"
@@ -205,7 +205,7 @@ def _program_of(image: ImageFacts, container: str, engine: Engine) -> str:
             with closing(engine.get_archive(container, path, small=True)) as archive:
                 first = next(tar_entries(stream.ByteStream(archive)), None)
         except EngineError as error:
-            if not error.status:  # else it is not there, or its folder is a file: Docker answers 500 then
+            if not error.status:  # else it is missing; Docker answers 500 if its folder is a file
                 raise
         else:
             if first is not None and first.kind != "folder":

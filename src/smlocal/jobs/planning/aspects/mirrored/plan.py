@@ -123,7 +123,7 @@ def _checkpoints(work: Workload, facts: MirroredFacts, *, output: str) -> Checkp
 
 
 def _collector(asked: AskedFolder, folder: str | None, *, name: str, output: str, publish: bool) -> CollectorPlan:
-    """`folder`: the local folder that is used instead of the location, if there is one."""
+    """`folder`: the local folder in place of the location, if any."""
     remote, below = s3_form(asked.uri), f"{name}/{asked.below}" if asked.below else ""
     published = publish and folder is None and remote.startswith("s3://")
     return CollectorPlan(
