@@ -1,5 +1,6 @@
 """`smlocal demo`, and what it leaves."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ def test_a_job_is_run_and_everything_is_removed(
     assert "epoch 20 loss=" in done.stdout
     assert "✔ Training" in done.stderr
     assert "smlocal demo --clean" in done.stderr
+    assert re.search(r"^  cd \S+/demo\n +its job\.yaml", done.stderr, re.MULTILINE)  # a long path ends its line
     folder = smlocal_home / "demo"
     assert f"FROM {base}\n" in (folder / "image" / "Dockerfile").read_text()
     assert '"a": 2.9' in done.stdout  # the points are near y = 3 x + 2
