@@ -121,7 +121,7 @@ def test_a_host_with_an_image_of_its_own() -> None:
     host = replace(plan.hosts[0], program=replace(plan.image, facts=facts))
     archive = container({"/srv/own/requirements.txt": "pandas"})
     symptoms = Symptoms(trouble=Trouble.FAILED, log=PANDAS, archive=archive)
-    assert "pandas, which /srv/own/requirements.txt names" in (hint(plan, host, symptoms) or "")
+    assert "pandas, but /srv/own/requirements.txt lists it" in (hint(plan, host, symptoms) or "")
 
     host = replace(host, program=replace(plan.image, facts=replace(facts, entrypoint=("own-server",))))
     run = cast("HostRun", SimpleNamespace(plan=plan, host=host, log="/absent"))
