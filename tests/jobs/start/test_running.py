@@ -78,13 +78,16 @@ def test_a_plan_writes_and_runs_nothing(tmp_path: Path, smlocal_run: Run, image:
 def test_what_is_remembered_can_be_listed_read_and_removed(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path
 ) -> None:
-    for name in ("first", "second"):
+    for name in ("listed-earlier", "listed-later"):
         smlocal_run("run", "--image", image("sh"), "--name", name, "-e", "SCRIPT=echo $TRAINING_JOB_NAME", cwd=tmp_path)
     listed = json.loads(smlocal_run("jobs", "--json").stdout)["TrainingJobSummaries"]
-    assert [job["TrainingJobName"] for job in listed] == ["second", "first"]
+    assert [job["TrainingJobName"] for job in listed] == ["listed-later", "listed-earlier"]
     table = smlocal_run("jobs").stdout.splitlines()
-    assert [line.split()[:2] for line in table[1:]] == [["second", "Completed"], ["first", "Completed"]]
-    folder = smlocal_home / "jobs" / "first"
+    assert [line.split()[:3] for line in table[1:]] == [
+        ["listed-later", "training", "Completed"],
+        ["listed-earlier", "training", "Completed"],
+    ]
+    folder = smlocal_home / "jobs" / "listed-earlier"
     # On a busy machine it may take long enough to be measured.
     assert sorted(path.name for path in folder.iterdir() if path.name != "usage") == [
         "describe.json",
@@ -92,10 +95,10 @@ def test_what_is_remembered_can_be_listed_read_and_removed(
         "plan.json",
         "request.json",
     ]
-    described = json.loads(smlocal_run("describe", "first", "--json").stdout)
+    described = json.loads(smlocal_run("describe", "listed-earlier", "--json").stdout)
     assert json.loads((folder / "describe.json").read_text()) == described
-    assert "Completed" in smlocal_run("describe", "first").stdout
-    assert smlocal_run("rm", "first", "second").returncode == 0
+    assert "Completed" in smlocal_run("describe", "listed-earlier").stdout
+    assert smlocal_run("rm", "listed-earlier", "listed-later").returncode == 0
     assert json.loads(smlocal_run("jobs", "--json").stdout)["TrainingJobSummaries"] == []
     assert not folder.exists()
 
