@@ -172,10 +172,16 @@ def recorded_document(recorded: Mapping[str, Any], *, name: str | None = None) -
 
 
 def too_large_for_a_request(
-    name: str, *, deep: bool, details: Sequence[str], remedy: str = NO_JOB
+    name: str,
+    *,
+    deep: bool,
+    details: Sequence[str],
+    remedy: str = NO_JOB,
+    parts: int = MOST_PARTS,
+    levels: int = MOST_LEVELS,
 ) -> JobFileSyntaxError:
-    """The error for a document with too many parts, or too many levels."""
-    what = f"more than {MOST_LEVELS} levels deep" if deep else f"more than {MOST_PARTS:,} parts"
+    """The error for a document with too many parts, or too many levels; `parts` and `levels` are the limits."""
+    what = f"more than {levels} levels deep" if deep else f"more than {parts:,} parts"
     return JobFileSyntaxError(f"{name} is too large for a request: {what}", details=details, remedy=[remedy])
 
 

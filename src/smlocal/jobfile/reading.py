@@ -25,12 +25,14 @@ _KEY = '"'
 _TOKENS = re.compile(r'\n|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
-def load_document(text: str, *, name: str, directory: str) -> Document:
+def load_document(
+    text: str, *, name: str, directory: str, most_parts: int = MOST_PARTS, most_levels: int = MOST_LEVELS
+) -> Document:
     """Read YAML or JSON; `JobFileSyntaxError` with the line if the text is not a valid request document."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise JobFileSyntaxError(f"{name} is empty", remedy=[_WRITE])
-    data, places = _parse(text, name)
+    data, places = _parse(text, name, most_parts, most_levels)
     if data is None:
         raise JobFileSyntaxError(f"{name} contains only comments, no request", remedy=[_WRITE])
     if not isinstance(data, dict):
@@ -38,14 +40,14 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
             f"{name} contains {kind_of(data)} instead of a request",
             remedy=["Its top level must be a map of members and their values."],
         )
-    plain = _Plain(data, name, places, aliases="*" in text)
+    plain = _Plain(data, name, places, aliases="*" in text, most_parts=most_parts, most_levels=most_levels)
     return Document(plain.map(data, ()), name=name, directory=directory, places=places)
 
 
-def _parse(text: str, name: str) -> tuple[Any, TextPlaces]:
+def _parse(text: str, name: str, most_parts: int, most_levels: int) -> tuple[Any, TextPlaces]:
     if text.lstrip()[:1] == "{":
         try:
-            return _parse_json(text, name)
+            return _parse_json(text, name, most_parts, most_levels)
         except _NotJsonError as error:
             if name.endswith(".json"):
                 raise error.refusal() from None
@@ -72,8 +74,12 @@ def _shares(root: Any) -> bool:
 class _Plain:
     """Makes a copy without shared or endless parts, in which every key is a string."""
 
-    def __init__(self, root: Any, name: str, places: TextPlaces, *, aliases: bool) -> None:
+    def __init__(
+        self, root: Any, name: str, places: TextPlaces, *, aliases: bool, most_parts: int, most_levels: int
+    ) -> None:
         self.root = root
+        self.most_parts = most_parts
+        self.most_levels = most_levels
         self.name = name
         self.places = places
         self.parts = 0
@@ -84,10 +90,15 @@ class _Plain:
     def value(self, value: Any, path: Path) -> Any:
         self.parts += 1
         # Aliases can make a small file arbitrarily large, or endless.
-        if len(path) > MOST_LEVELS or self.parts > MOST_PARTS:
-            remedy = ALIAS if _shares(self.root) else NO_JOB
-            where = [f"{self._place(path)}   at {_shown(path)}…"]
-            raise too_large_for_a_request(self.name, deep=len(path) > MOST_LEVELS, details=where, remedy=remedy)
+        if len(path) > self.most_levels or self.parts > self.most_parts:
+            raise too_large_for_a_request(
+                self.name,
+                deep=len(path) > self.most_levels,
+                details=[f"{self._place(path)}   at {_shown(path)}…"],
+                remedy=ALIAS if _shares(self.root) else NO_JOB,
+                parts=self.most_parts,
+                levels=self.most_levels,
+            )
         if isinstance(value, dict):
             return self.map(value, path)
         if isinstance(value, list):
@@ -184,14 +195,15 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _parse_json(text: str, name: str) -> tuple[Any, TextPlaces]:
+def _parse_json(text: str, name: str, most_parts: int, most_levels: int) -> tuple[Any, TextPlaces]:
     """The data, and its lines; `_NotJsonError` if the text is not JSON."""
     # Twice as many, because an empty map or list may have two marks. Documents that this lets through are counted
     # later.
-    beyond = too_large(text, parts=2 * MOST_PARTS, levels=2 * MOST_LEVELS)
+    beyond = too_large(text, parts=2 * most_parts, levels=2 * most_levels)
     if beyond is not None:
         line = text.count("\n", 0, beyond.at) + 1
-        raise too_large_for_a_request(name, deep=beyond.deep, details=[f"{name}:{line}   here"])
+        details = [f"{name}:{line}   here"]
+        raise too_large_for_a_request(name, deep=beyond.deep, details=details, parts=most_parts, levels=most_levels)
     places = _JsonPlaces(text)
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)

@@ -1,0 +1,1 @@
+"""Pipelines: definitions, their values, what runs next, the cache. Pure; what does it stands elsewhere."""

@@ -1,0 +1,176 @@
+"""Reads a definition, or a CreatePipeline request with one: valid, or one error with all mistakes."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from smlocal.errors import RequestInvalidError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_block import mistake_lines
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.reading import load_document
+from smlocal.sagemaker.pipelines.arguments import argument_violations
+from smlocal.sagemaker.pipelines.definition import Definition, Step
+from smlocal.sagemaker.pipelines.graph import graph_violations, with_references
+from smlocal.sagemaker.pipelines.parameters import read_parameters, values_of
+from smlocal.sagemaker.pipelines.references import property_file_violations, reference_violations
+from smlocal.sagemaker.pipelines.step_reading import UNPARSED, read_step, says
+from smlocal.sagemaker.pipelines.step_types import MOST_BYTES, MOST_LEVELS, MOST_NESTED, MOST_STEPS
+from smlocal.terms.validation.violation import Path, Violation, kind_of
+from smlocal.terms.validation.walk import MOST_VIOLATIONS, missing
+
+DEFINITION: Final = "PipelineDefinition"
+_LOCATION: Final = "PipelineDefinitionS3Location"
+VERSION: Final = "2020-12-01"
+_MEMBERS: Final = (*("Version", "Metadata", "Parameters", "PipelineExperimentConfig", "MlflowConfig", "Steps", LOCAL),)
+_MOST_PARTS: Final = 400_000
+"""Values of a document: as many as a definition of 1 MiB can sensibly have."""
+_REQUEST: Final = (
+    *("PipelineName", "PipelineDisplayName", DEFINITION, _LOCATION, "PipelineDescription", "ClientRequestToken"),
+    *("RoleArn", "Tags", "ParallelismConfiguration", "PipelineVersionAliases", LOCAL),
+)
+_Waiting = tuple[Any, Path, Step | None, bool | None, int]
+
+
+def is_request(data: Mapping[str, Any]) -> bool:
+    """True for the members of a CreatePipeline request."""
+    return "Steps" not in data and (DEFINITION in data or _LOCATION in data or "PipelineName" in data)
+
+
+def load_definition(text: str, *, name: str, directory: str) -> Document:
+    """The document of a definition or a request, which may be larger than those of jobs."""
+    if len(text) > MOST_BYTES and len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise RequestInvalidError(f"{name} is larger than {MOST_BYTES >> 20} MiB, which no definition may be")
+    return load_document(text, name=name, directory=directory, most_parts=_MOST_PARTS, most_levels=MOST_LEVELS)
+
+
+def read_definition(
+    document: Document, *, given: Mapping[str, Any] | None = None, stand_ins: Collection[str] = ()
+) -> Definition:
+    """The checked definition.
+
+    `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one.
+    """
+    request: dict[str, Any] = {}
+    if is_request(document.data):
+        request = {name: value for name, value in document.data.items() if name != DEFINITION}
+        document = _inner(document)
+    definition, found = _checked(document, given, stand_ins)
+    if found:
+        raise invalid_definition(document, found)
+    return replace(definition, request=request)
+
+
+def _inner(document: Document) -> Document:
+    """The definition in a request, as a document of its own."""
+    found = [says((name,), "CreatePipeline has no such member", None) for name in document.data if name not in _REQUEST]
+    found += [missing((name,)) for name in ("PipelineName",) if document.data.get(name) is None]
+    parallel = document.data.get("ParallelismConfiguration")
+    most = parallel.get("MaxParallelExecutionSteps") if isinstance(parallel, dict) else None
+    if parallel is not None and (type(most) is not int or most < 1):
+        found.append(
+            says(("ParallelismConfiguration", "MaxParallelExecutionSteps"), "must be a whole number from 1 on")
+        )
+    text = document.data.get(DEFINITION)
+    if text is None and document.data.get(_LOCATION) is None:
+        found.append(missing((DEFINITION,)))
+    elif not isinstance(text, str | dict):
+        found.append(says((DEFINITION,), f"must be JSON text; it is {kind_of(text)}"))
+    if found:
+        raise invalid_definition(document, found)
+    if isinstance(text, dict):  # a person may write it in place
+        return Document(text, name=f"{document.name}:{DEFINITION}", directory=document.directory)
+    return load_definition(str(text), name=f"{document.name}:{DEFINITION}", directory=document.directory)
+
+
+def invalid_definition(document: Document, found: list[Violation]) -> RequestInvalidError:
+    """One error for all mistakes, in the order of the file. The service tells the first that it finds."""
+    ordered = sorted(found, key=lambda violation: document.nearest_line(violation.path) or 0)
+    number = len(ordered)
+    least = "at least " if number >= MOST_VIOLATIONS else ""
+    return RequestInvalidError(
+        f"{least}{number:,} problem{'s' * (number > 1)} in {document.name}",
+        details=mistake_lines(document, ordered),
+        service_message=next((violation.service for violation in ordered if violation.service), ""),
+    )
+
+
+def _checked(
+    document: Document, given: Mapping[str, Any] | None, stand_ins: Collection[str]
+) -> tuple[Definition, list[Violation]]:
+    data = document.data
+    found = list(_top_violations(data))
+    parameters, wrong = read_parameters(data.get("Parameters"))
+    found += wrong
+    steps, wrong = _steps(data.get("Steps"))
+    found += wrong
+    definition = Definition(parameters=parameters, steps=steps, given=data, document=document)
+    found += graph_violations(steps)
+    found += reference_violations(definition)
+    found += property_file_violations(steps)
+    values = {name: parameter.default for name, parameter in parameters.items() if parameter.default is not None}
+    if given is not None:
+        values, misfits = values_of(parameters, given)
+        found += [Violation(path=("Parameters",), text=text) for _, text in misfits]
+    for step in steps.values():
+        if len(found) > MOST_VIOLATIONS:
+            break
+        found += argument_violations(step, document, values, stand_ins)
+        found += _stand_in_violations(step, stand_ins)
+    unknown = [name for name in stand_ins if name not in steps]
+    found += [says((LOCAL, "Steps", name), "the pipeline has no step of this name") for name in unknown]
+    return definition, found[:MOST_VIOLATIONS]
+
+
+def _top_violations(data: Mapping[str, Any]) -> Iterator[Violation]:
+    for name in data:
+        if name not in _MEMBERS:
+            service = f"{UNPARSED} Cannot parse object, unknown property '{name[:80]}'."
+            yield says((name,), f"a definition has no such member; known: {', '.join(_MEMBERS)}", service)
+    version = data.get("Version")
+    if version != VERSION:
+        yield says(("Version",), f"must be '{VERSION}'")
+    for name in ("Metadata", "PipelineExperimentConfig", "MlflowConfig"):
+        if data.get(name) is not None and not isinstance(data[name], dict):
+            yield says((name,), "must be a map", f"{UNPARSED} Expecting start of Json Object.")
+
+
+def _steps(given: Any) -> tuple[dict[str, Step], list[Violation]]:
+    """All steps by name, also nested ones, and the mistakes in their own members."""
+    if not isinstance(given, list) or not given:
+        text = "must be a list with at least one step"
+        return {}, [says(("Steps",), text, f"{UNPARSED} Expecting start of Json Array.")]
+    steps: dict[str, Step] = {}
+    found: list[Violation] = []
+    waiting: list[_Waiting] = [(given, ("Steps",), None, None, 0)]
+    number = 0
+    while waiting:
+        listed, path, parent, branch, deep = waiting.pop()
+        if not isinstance(listed, list):
+            found.append(says(path, "must be a list of steps", f"{UNPARSED} Expecting start of Json Array."))
+            continue
+        if deep > MOST_NESTED:
+            found.append(says(path, f"steps are more than {MOST_NESTED} deep in each other"))
+            continue
+        number += len(listed)
+        if number > MOST_STEPS:
+            found.append(says(("Steps",), f"there are more than {MOST_STEPS:,} steps"))
+            break
+        for index, each in enumerate(listed):
+            read = read_step(each, (*path, index), parent=parent, branch=branch)
+            found += read.violations
+            if read.step is not None:
+                if read.step.name in steps:
+                    text = f"another step is named '{read.step.name[:80]}'"
+                    found.append(says((*path, index, "Name"), text))
+                else:
+                    steps[read.step.name] = with_references(read.step)
+            waiting += [(inner, at, read.step or parent, which, deep + 1) for at, inner, which in reversed(read.below)]
+    return steps, found
+
+
+def _stand_in_violations(step: Step, stand_ins: Collection[str]) -> Iterator[Violation]:
+    if step.type.needs_stand_in and step.name not in stand_ins:
+        line = f"{LOCAL}.Steps.{step.name}: {{Command: […]}}"
+        text = f"a step of type {step.type.name} does not run on this machine; say what stands in for it: {line}"
+        yield says(step.path, text)
