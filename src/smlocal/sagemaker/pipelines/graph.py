@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from smlocal.base.regex import regex
 from smlocal.sagemaker.pipelines.definition import After, Step
 from smlocal.sagemaker.pipelines.expressions import ExpressionError, gets_in, reference
 from smlocal.sagemaker.pipelines.step_reading import says
 from smlocal.terms.validation.violation import Path, Violation, closest
 
+_CHILD: Final = regex(r"(?P<body>.+)-[0-9]+")
 _MOST_NAMED: Final = 8
 """Steps of a circle that a sentence names."""
 _MOST_COMPARED: Final = 200
@@ -50,6 +52,11 @@ def graph_violations(steps: Mapping[str, Step]) -> Iterator[Violation]:
             text, service = _trouble(step, after, steps)
             if text:
                 yield says(after.path, text, service)
+    bodies = {each.name for each in steps.values() if each.parent and steps[each.parent].type.name == "ForEach"}
+    for step in steps.values() if bodies else ():
+        child = _CHILD.fullmatch(step.name)
+        if child is not None and child["body"] in bodies:
+            yield says((*step.path, "Name"), f"'{step.name}' is a name that an iteration of '{child['body']}' has")
     for circle in _circles(steps):
         names = [*circle[:_MOST_NAMED], *(["…"] if len(circle) > _MOST_NAMED else [circle[0]])]
         first = steps[circle[0]]

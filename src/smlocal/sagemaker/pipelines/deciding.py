@@ -1,0 +1,415 @@
+"""What an execution does next: a state machine. Told what has happened, it says which steps begin or are stopped.
+
+It calls nothing and waits for nothing: an execution that was interrupted is continued by telling it the same again.
+"""
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.sagemaker.pipelines.definition import SUCCEEDED, Definition, Step
+from smlocal.sagemaker.pipelines.retries import next_attempt
+from smlocal.sagemaker.pipelines.step_types import MOST_PARALLEL
+
+FAILED: Final = "Step failure: One or multiple steps failed."
+"""The reason of a failed execution."""
+
+
+class State(StrEnum):
+    """The state of a step. The first three are not the service's: such a step is not listed."""
+
+    WAITING = "Waiting"
+    READY = "Ready"
+    LEFT_OUT = "LeftOut"
+    """It never runs: its branch is not taken, or what it waits for has not ended so."""
+    STARTING = "Starting"
+    EXECUTING = "Executing"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    FAILED = "Failed"
+    SUCCEEDED = "Succeeded"
+
+
+_ENDED: Final = frozenset({State.SUCCEEDED, State.FAILED, State.STOPPED})
+_RUNNING: Final = frozenset({State.STARTING, State.EXECUTING, State.STOPPING})
+_AWAITED: Final = frozenset({"Lambda", "Condition", "Fail", "ForEach"})
+"""Types whose running steps are not stopped, but awaited."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """Begin an attempt of a step."""
+
+    step: str
+    attempt: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stop:
+    """Stop what a step runs."""
+
+    step: str
+
+
+Action = Start | Stop
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class End:
+    """How an attempt ended."""
+
+    state: State
+    """Succeeded, Failed or Stopped."""
+    reason: str = ""
+    exception: str = ""
+    """What retry policies go by: such as `SageMaker.JOB_INTERNAL_ERROR`. Empty: nothing that is retried."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    outcome: bool | None = None
+    """Of a Condition."""
+    cached: str | None = None
+    """The execution whose result was used."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """How far one step has come."""
+
+    state: State = State.WAITING
+    attempts: int = 0
+    began: float | None = None
+    ended: float | None = None
+    number: int = 0
+    """The how manieth step of the execution it was to begin."""
+    reason: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    outcome: bool | None = None
+    cached: str | None = None
+    reused: str | None = None
+    """The execution whose result a selective execution uses."""
+    retry_at: float | None = None
+    """While it waits for another attempt."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Edge:
+    step: str
+    trigger: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Iteration:
+    """Which item of a ForEach a step has."""
+
+    parent: str
+    index: int
+    item: Any
+
+
+class Execution:
+    """One execution of a definition. Every event costs what it changes, and not what the pipeline has."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        *,
+        parallel: int | None = None,
+        kept: Mapping[str, Progress] | None = None,
+        selected: Sequence[str] | None = None,
+    ) -> None:
+        """`kept`: steps that have succeeded before, of a retry or of the source of a selective execution.
+
+        `selected`: the steps to run; None: all that are not kept.
+        """
+        self.definition = definition
+        self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
+        self.steps: dict[str, Step] = {}
+        self.progress: dict[str, Progress] = {}
+        self.iterations: dict[str, Iteration] = {}
+        self.stopping = False
+        self._order: dict[str, int] = {}
+        self._missing: dict[str, int] = {}
+        """How many steps each waits for."""
+        self._following: dict[str, list[_Edge]] = {}
+        self._nested: dict[str, list[str]] = {}
+        self._ready: list[tuple[int, str]] = []
+        self._retries: list[tuple[float, str]] = []
+        self._running = 0
+        self._open = 0
+        """Steps that have not ended, and are not left out."""
+        self._begun = 0
+        self._failed: dict[str, None] = {}
+        self._stopped = 0
+        self._handled: set[str] = set()
+        """Steps whose failure or stop began another step."""
+        self._bodies: dict[str, int] = {}
+        """For each ForEach, how many of its children run."""
+        self._waiting_children: dict[str, list[str]] = {}
+        self._built = False
+        self._build(kept or {}, selected)
+
+    # What it is built of.
+
+    def _build(self, kept: Mapping[str, Progress], selected: Sequence[str] | None) -> None:
+        chosen = None if selected is None else set(selected)
+        for name, step in self.definition.steps.items():
+            if self._is_body(step):  # its children are made when the items are known; the ForEach waits in its place
+                self._wait_for(str(step.parent), step)
+                continue
+            self.steps[name] = step
+            self._order[name] = len(self._order)
+            self._missing[name] = 0
+            self.progress[name] = Progress()
+            self._open += 1
+            if step.parent is not None:
+                self._nested.setdefault(step.parent, []).append(name)
+                self._missing[name] += 1
+            self._wait_for(name, step)
+        for name in self.steps:
+            if name in kept:
+                self._keep(name, kept[name])
+        for name in self.steps:
+            if chosen is not None and name not in chosen:
+                self._leave_out(name)
+        self._built = True
+        for name, number in self._missing.items():
+            if number == 0 and self.progress[name].state is State.WAITING:
+                self._make_ready(name)
+
+    def _wait_for(self, name: str, step: Step) -> None:
+        for after in step.after:
+            self._missing[name] += 1
+            self._following.setdefault(after.step, []).append(_Edge(step=name, trigger=after.trigger))
+
+    def _is_body(self, step: Step) -> bool:
+        return step.parent is not None and self.definition.steps[step.parent].type.name == "ForEach"
+
+    def _keep(self, name: str, progress: Progress) -> None:
+        """A result from before: it ends at once, and is not a step that this execution begins."""
+        self._begun += 1
+        self.progress[name] = replace(progress, state=State.SUCCEEDED, number=self._begun)
+        self._open -= 1
+        self._resolve(name)
+
+    # Events.
+
+    def actions(self, now: float) -> list[Action]:
+        """What is to be done now. A step that is named here counts as starting."""
+        found: list[Action] = []
+        if self.stopping:
+            return found
+        while self._retries and self._retries[0][0] <= now:
+            _, name = heapq.heappop(self._retries)
+            if self.progress[name].retry_at is not None:
+                self._make_ready(name)
+        while self._ready and self._running < self.parallel:
+            _, name = heapq.heappop(self._ready)
+            before = self.progress[name]
+            if before.state is not State.READY:
+                continue
+            if before.began is None:
+                self._begun += 1
+            self.progress[name] = replace(
+                before,
+                state=State.STARTING,
+                attempts=before.attempts + 1,
+                began=now if before.began is None else before.began,
+                number=before.number or self._begun,
+                retry_at=None,
+            )
+            self._running += self._counts(name)
+            found.append(Start(step=name, attempt=before.attempts + 1))
+        return found
+
+    def next_time(self) -> float | None:
+        """When `actions` has more to say without an event; None: never."""
+        return self._retries[0][0] if self._retries and not self.stopping else None
+
+    def started(self, name: str, metadata: Mapping[str, Any] | None = None) -> None:
+        """What a step makes was made, and runs."""
+        before = self.progress[name]
+        if before.state is State.STARTING:
+            self.progress[name] = replace(before, state=State.EXECUTING, metadata=metadata or before.metadata)
+
+    def ended(self, name: str, end: End, now: float) -> None:
+        """An attempt of a step has ended."""
+        before = self.progress[name]
+        if before.state not in _RUNNING or before.retry_at is not None:
+            return
+        self._running -= self._counts(name)
+        metadata = end.metadata or before.metadata
+        if end.state is State.FAILED and not self.stopping and end.exception:
+            at = next_attempt(
+                self.steps[name], end.exception, attempts=before.attempts, began=before.began or now, now=now
+            )
+            if at is not None:
+                self.progress[name] = replace(
+                    before, state=State.EXECUTING, retry_at=at, reason=end.reason, metadata=metadata
+                )
+                heapq.heappush(self._retries, (at, name))
+                return
+        self.progress[name] = replace(
+            before,
+            state=end.state,
+            ended=now,
+            reason=end.reason,
+            metadata=metadata,
+            outcome=end.outcome,
+            cached=end.cached,
+        )
+        self._open -= 1
+        if end.state is State.FAILED and name not in self.iterations:  # a child's failure is its ForEach's
+            self._failed[name] = None
+        self._stopped += end.state is State.STOPPED and name not in self.iterations
+        self._resolve(name)
+        self._child_ended(name, now)
+
+    def expanded(self, name: str, items: Sequence[Any], now: float) -> None:
+        """The items of a ForEach are known: a child is made for each."""
+        if self.stopping:
+            self.ended(name, End(state=State.STOPPED), now)
+            return
+        body = next(self.definition.children(name))
+        children = [f"{body.name}-{index}" for index in range(len(items))]
+        for index, child in enumerate(children):
+            self.steps[child] = replace(body, name=child, parent=None, branch=None, after=())
+            self.iterations[child] = Iteration(parent=name, index=index, item=items[index])
+            self._order[child] = len(self._order)
+            self._missing[child] = 0
+            self.progress[child] = Progress()
+            self._open += 1
+        self._nested[name] = children
+        self._bodies[name] = len(children)
+        self.started(name)
+        waiting = children[::-1]
+        self._waiting_children[name] = waiting
+        for _ in range(min(int(self.steps[name].arguments["MaxConcurrency"]), len(children))):
+            self._make_ready(waiting.pop())
+        if not children:
+            self._end_for_each(name, now)
+
+    def stop(self, now: float) -> list[Action]:
+        """Stop all that runs, and begin nothing more."""
+        if self.stopping or self.is_over:
+            return []
+        self.stopping = True
+        found: list[Action] = []
+        for name, before in list(self.progress.items()):
+            if before.retry_at is not None:
+                self.progress[name] = replace(before, state=State.STOPPED, ended=now, retry_at=None)
+                self._open -= 1
+                self._stopped += 1
+                self._child_ended(name, now)
+            elif before.state in _RUNNING and name not in self._bodies:
+                self.progress[name] = replace(before, state=State.STOPPING)
+                if self.steps[name].type.name not in _AWAITED:
+                    found.append(Stop(step=name))
+            elif before.state in {State.WAITING, State.READY}:
+                self.progress[name] = replace(before, state=State.LEFT_OUT)
+                self._open -= 1
+                self._child_ended(name, now)
+        return found
+
+    # What follows of an end.
+
+    def _counts(self, name: str) -> bool:
+        """A ForEach is no step beside its children."""
+        return self.steps[name].type.name != "ForEach"
+
+    def _make_ready(self, name: str) -> None:
+        self.progress[name] = replace(self.progress[name], state=State.READY)
+        heapq.heappush(self._ready, (self._order[name], name))
+
+    def _resolve(self, name: str) -> None:
+        """Those that waited for a step: they may begin, or never do."""
+        progress = self.progress[name]
+        for nested in self._nested.get(name, ()) if self.steps[name].type.name == "Condition" else ():
+            taken = progress.state is State.SUCCEEDED and self.steps[nested].branch is progress.outcome
+            self._one_less(nested, taken)
+        for edge in self._following.get(name, ()):
+            met = progress.state in _ENDED and edge.trigger in {progress.state.value, "Any"}
+            if met and edge.trigger != SUCCEEDED and progress.state is not State.SUCCEEDED:
+                self._handled.add(name)
+            self._one_less(edge.step, met)
+
+    def _one_less(self, name: str, met: bool) -> None:
+        if self.progress[name].state is not State.WAITING:
+            return
+        if not met:
+            self._leave_out(name)
+            return
+        self._missing[name] -= 1
+        if self._missing[name] == 0 and self._built:
+            self._make_ready(name)
+
+    def _leave_out(self, name: str) -> None:
+        """The step never runs, and neither do those that wait for it."""
+        waiting = [name]
+        while waiting:
+            each = waiting.pop()
+            if self.progress[each].state is not State.WAITING:
+                continue
+            self.progress[each] = replace(self.progress[each], state=State.LEFT_OUT)
+            self._open -= 1
+            waiting += [edge.step for edge in self._following.get(each, ())]
+            waiting += self._nested.get(each, ())
+
+    def _child_ended(self, name: str, now: float) -> None:
+        iteration = self.iterations.get(name)
+        if iteration is None:
+            return
+        parent = iteration.parent
+        self._bodies[parent] -= 1
+        waiting = self._waiting_children[parent]
+        if waiting and not self.stopping:
+            self._make_ready(waiting.pop())
+        if self._bodies[parent] == 0:
+            self._end_for_each(parent, now)
+
+    def _end_for_each(self, name: str, now: float) -> None:
+        """With the last child. It has succeeded if all have."""
+        states = [self.progress[child].state for child in self._nested[name]]
+        good, bad = states.count(State.SUCCEEDED), states.count(State.FAILED)
+        stopped = states.count(State.STOPPED)
+        word = "Succeeded" if good == len(states) else "PartiallySucceeded" if good else "Failed"
+        counts = {
+            "Status": word,
+            "InputItemCount": len(states),
+            "TotalStepCount": len(states),
+            "SucceededStepCount": good,
+            "FailedStepCount": bad,
+            "StoppedStepCount": stopped,
+        }
+        state = State.STOPPED if self.stopping else State.SUCCEEDED if good == len(states) else State.FAILED
+        self.ended(name, End(state=state, metadata={"ForEach": counts}), now)
+
+    # What it is.
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing runs, and nothing will."""
+        return self._open == 0
+
+    @property
+    def status(self) -> str:
+        """The status of the execution."""
+        if not self.is_over:
+            return "Stopping" if self.stopping else "Executing"
+        if self.stopping:
+            return "Stopped"
+        if all(name in self._handled for name in self._failed):
+            if self._failed or (self._stopped and self._handled):
+                return "CompletedWithFailures"
+            return "Stopped" if self._stopped else "Succeeded"
+        return "Failed"
+
+    @property
+    def reason(self) -> str:
+        """Why it failed."""
+        return FAILED if self.status == "Failed" else ""
+
+    def children(self, name: str) -> Sequence[str]:
+        """The steps that a ForEach has made."""
+        return self._nested.get(name, ())

@@ -1,0 +1,48 @@
+"""Selective execution: which steps need results of an earlier execution, and what is refused."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from smlocal.sagemaker.pipelines.deciding import Progress, State
+from smlocal.sagemaker.pipelines.definition import Definition
+
+
+def needed_from_source(definition: Definition, selected: Collection[str]) -> list[str]:
+    """The steps that are not selected and that selected ones wait for, in the order of the definition."""
+    needed: set[str] = set()
+    for name in selected:
+        step = definition.steps[name]
+        needed.update(after.step for after in step.after if after.step not in selected)
+        needed.update(each.name for each in definition.enclosing(step) if each.name not in selected)
+    return [name for name in definition.steps if name in needed]
+
+
+def selection_trouble(
+    definition: Definition, selected: Sequence[str], *, source_arn: str | None, source: Mapping[str, Progress]
+) -> str | None:
+    """Why these steps cannot be run alone; None if they can."""
+    unknown = [name for name in selected if name not in definition.steps]
+    if unknown:
+        return f"The selected steps [{', '.join(unknown)}] are not in the pipeline."
+    needed = needed_from_source(definition, set(selected))
+    absent = [name for name in needed if name not in source or source[name].state is not State.SUCCEEDED]
+    if needed and (source_arn is None or absent):
+        named = source_arn if source_arn is not None else "null"
+        return (
+            f"Invalid SourcePipelineExecutionArn: {named}. The selected steps [{', '.join(selected)}] "
+            f"have dependencies on [{', '.join(absent or needed)}]"
+        )
+    return None
+
+
+def kept_from(
+    definition: Definition, selected: Collection[str], source: Mapping[str, Progress], source_arn: str
+) -> dict[str, Progress]:
+    """The results that a selective execution uses."""
+    names = needed_from_source(definition, selected)
+    return {name: replace(source[name], reused=source_arn, attempts=0) for name in names}
+
+
+def kept_for_retry(progress: Mapping[str, Progress]) -> dict[str, Progress]:
+    """What an execution that is retried has already: the steps that have succeeded."""
+    return {name: each for name, each in progress.items() if each.state is State.SUCCEEDED}
