@@ -241,9 +241,8 @@ class Execution:
         self._running -= self._counts(name)
         metadata = end.metadata or before.metadata
         if end.state is State.FAILED and not self.stopping and end.exception:
-            at = next_attempt(
-                self.steps[name], end.exception, attempts=before.attempts, began=before.began or now, now=now
-            )
+            began = now if before.began is None else before.began
+            at = next_attempt(self.steps[name], end.exception, attempts=before.attempts, began=began, now=now)
             if at is not None:
                 self.progress[name] = replace(
                     before, state=State.EXECUTING, retry_at=at, reason=end.reason, metadata=metadata
@@ -327,14 +326,14 @@ class Execution:
         progress = self.progress[name]
         for nested in self._nested.get(name, ()) if self.steps[name].type.name == "Condition" else ():
             taken = progress.state is State.SUCCEEDED and self.steps[nested].branch is progress.outcome
-            self._one_less(nested, taken)
+            self._one_less(nested, met=taken)
         for edge in self._following.get(name, ()):
             met = progress.state in _ENDED and edge.trigger in {progress.state.value, "Any"}
             if met and edge.trigger != SUCCEEDED and progress.state is not State.SUCCEEDED:
                 self._handled.add(name)
-            self._one_less(edge.step, met)
+            self._one_less(edge.step, met=met)
 
-    def _one_less(self, name: str, met: bool) -> None:
+    def _one_less(self, name: str, *, met: bool) -> None:
         if self.progress[name].state is not State.WAITING:
             return
         if not met:
