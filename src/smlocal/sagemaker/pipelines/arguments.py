@@ -13,7 +13,7 @@ from smlocal.sagemaker.pipelines.expressions import expressions_in, gets_in, is_
 from smlocal.sagemaker.pipelines.step_reading import UNPARSED, says
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 from smlocal.terms.model.structure import Structure
-from smlocal.terms.validation.violation import Path, Violation, closest, kind_of
+from smlocal.terms.validation.violation import Path, Violation, closest, kind_of, spoken
 from smlocal.terms.validation.walk import violations as shape_violations
 
 _KINDS: Final = {"Training": TRAINING, "Processing": PROCESSING, "Transform": TRANSFORM, "Tuning": TUNING}
@@ -55,9 +55,9 @@ def argument_violations(
     places = {path for path, _ in expressions_in(arguments)}
     for each in found:
         if not any(each.path[:length] in places for length in range(len(each.path) + 1)):
-            service = each.service
-            if len(each.path) == 1 and each.text.startswith("unknown key"):
-                service = f"{UNPARSED} Unknown Argument member '{each.path[0]}'."
+            # Of other mistakes the service tells only when it invokes the operation.
+            unknown = len(each.path) == 1 and each.text.startswith("unknown key")
+            service = f"{UNPARSED} Unknown Argument member '{each.path[0]}'." if unknown else None
             yield Violation(path=(*at, *each.path), text=f"{step.name}: {each.text}", service=service)
 
 
@@ -137,4 +137,4 @@ def _structure(value: Mapping[str, Any], here: Mapping[str, Any], path: Path) ->
         else:
             meant = closest(member, members)
             hint = f": did you mean {meant}?" if meant else ""
-            yield Violation(path=(*path, member), text=f"unknown key {member[:80]}{hint}")
+            yield Violation(path=(*path, member), text=f"unknown key {spoken((*path, member[:80]))}{hint}")

@@ -1,5 +1,6 @@
 """The conditions of a Condition step: what is wrong with one, and whether it holds."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,27 +20,28 @@ _MEMBERS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 
 
 def condition_violations(conditions: Any, path: Path) -> Iterator[Violation]:
-    """The mistakes in a list of conditions."""
-    waiting: list[tuple[Any, Path, int]] = [(conditions, path, 0)]
+    """The mistakes in a list of conditions, also in those that they are made of."""
+    waiting = deque((each, at, 0) for each, at in _listed(conditions, path))
     while waiting:
-        given, at, deep = waiting.pop()
-        if not isinstance(given, list) or not given:
+        given, at, deep = waiting.popleft()
+        if given is None:
             yield Violation(path=at, text=f"{spoken(at)} must be a list with at least one condition")
-            continue
-        for index, each in enumerate(given):
-            inner: Path = (*at, index)
-            if not isinstance(each, dict) or not isinstance(each.get("Type"), str):
-                yield Violation(path=inner, text=f"{spoken(inner)} must be a map with a Type")
-            elif each["Type"] not in CONDITIONS:
-                yield _unknown_type(each["Type"], (*inner, "Type"))
-            elif deep > MOST_NESTED:
-                yield Violation(path=inner, text=f"conditions are more than {MOST_NESTED} deep in each other")
-            else:
-                yield from _members(each, inner)
-                below = _below(each)
-                if below is not None:
-                    name, one = below
-                    waiting.append(([each[name]] if one else each[name], (*inner, name), deep + 1))
+        elif not isinstance(given, dict) or not isinstance(given.get("Type"), str):
+            yield Violation(path=at, text=f"{spoken(at)} must be a map with a Type")
+        elif given["Type"] not in CONDITIONS:
+            yield _unknown_type(given["Type"], (*at, "Type"))
+        elif deep > MOST_NESTED:
+            yield Violation(path=at, text=f"conditions are more than {MOST_NESTED} deep in each other")
+        else:
+            yield from _members(given, at)
+            waiting += [(each, inner, deep + 1) for each, inner in _below(given, at)]
+
+
+def _listed(conditions: Any, path: Path) -> list[tuple[Any, Path]]:
+    """Each with its place; None for what is no such list."""
+    if not isinstance(conditions, list) or not conditions:
+        return [(None, path)]
+    return [(each if each is not None else "", (*path, index)) for index, each in enumerate(conditions)]
 
 
 def _unknown_type(given: str, path: Path) -> Violation:
@@ -67,13 +69,12 @@ def _unknown_property(name: str) -> str:
     return f"Unable to parse pipeline definition. Cannot parse object, unknown property '{name[:80]}'."
 
 
-def _below(condition: Mapping[str, Any]) -> tuple[str, bool] | None:
-    """The member with other conditions, and whether it is one."""
-    if condition["Type"] == "Or":
-        return ("Conditions", False) if condition.get("Conditions") is not None else None
-    if condition["Type"] == "Not":
-        return next(((name, True) for name in ("Expression", "Condition") if condition.get(name) is not None), None)
-    return None
+def _below(condition: Mapping[str, Any], path: Path) -> list[tuple[Any, Path]]:
+    """The conditions that it is made of."""
+    if condition["Type"] == "Or" and condition.get("Conditions") is not None:
+        return _listed(condition["Conditions"], (*path, "Conditions"))
+    names = [name for name in ("Expression", "Condition") if condition.get(name) is not None]
+    return [(condition[name], (*path, name)) for name in names[:1] if condition["Type"] == "Not"]
 
 
 def all_hold(conditions: list[Any], known: Known) -> bool:

@@ -1,6 +1,7 @@
 """Runs a definition without doing anything: each attempt of a step takes the time, and ends as, the script says.
 
-A script has a line for each step that does not succeed after a second, for each attempt `SECONDS STATE [EXCEPTION] [reason]`:
+A script has a line for each step that does not succeed after a second, and in it for each attempt
+`SECONDS STATE [EXCEPTION] [reason]`:
 
     Train: 10 Failed SageMaker.CAPACITY_ERROR no capacity; 5 Succeeded
 
@@ -96,7 +97,7 @@ class Simulation:
     def run(self) -> "Simulation":
         """Until it is over."""
         now, stop_at = 0.0, self.script.stop_at
-        while not self.execution.is_over:
+        while True:
             if stop_at is not None and now >= stop_at:
                 for action in self.execution.stop(now):
                     self._ends_at(now + 1, action.step, End(state=State.STOPPED), replaces=True)
@@ -105,16 +106,14 @@ class Simulation:
                 for action in begun:
                     assert isinstance(action, Start)
                     self._start(action, now)
-            running = len({name for _, _, name, _ in self.ends})
-            self.most_at_once = max(self.most_at_once, running)
-            times = [self.ends[0][0] if self.ends else None, self.execution.next_time(), stop_at]
+            self.most_at_once = max(self.most_at_once, len(self.ends))
             if self.execution.is_over:
-                break
+                return self
+            times = [self.ends[0][0] if self.ends else None, self.execution.next_time(), stop_at]
             now = min(time for time in times if time is not None)
             while self.ends and self.ends[0][0] <= now:
                 _, _, name, end = heapq.heappop(self.ends)
                 self.execution.ended(name, end, now)
-        return self
 
     def _start(self, action: Start, now: float) -> None:
         name = action.step
@@ -135,9 +134,7 @@ class Simulation:
             self.execution.started(name, {step.type.metadata: {"Arn": f"{name}/{action.attempt}"}})
             scripted = self.script.attempts.get(name, [])
             seconds, end = (
-                scripted[action.attempt - 1]
-                if action.attempt <= len(scripted)
-                else (1.0, End(state=State.SUCCEEDED))
+                scripted[action.attempt - 1] if action.attempt <= len(scripted) else (1.0, End(state=State.SUCCEEDED))
             )
             self._ends_at(now + seconds, name, end)
 

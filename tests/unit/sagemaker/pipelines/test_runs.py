@@ -1,5 +1,6 @@
 """What an execution does: definitions and scripted ends in, the list of its steps out."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,28 +9,16 @@ from smlocal.sagemaker.pipelines.deciding import Execution, Progress, Start, Sta
 from smlocal.sagemaker.pipelines.selecting import kept_for_retry, kept_from, selection_trouble
 
 from .simulated import SOURCE, Script, Simulation, cases, definition_of, script_of
+from .steps import with_requests
 
-TRAINING = (
-    "{AlgorithmSpecification: {TrainingImage: i, TrainingInputMode: File}, RoleArn: 'arn:aws:iam::123456789012:role/r',"
-    " OutputDataConfig: {S3OutputPath: 's3://b/o'}, StoppingCondition: {MaxRuntimeInSeconds: 60},"
-    " ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}}"
-)
-PROCESSING = (
-    "{AppSpecification: {ImageUri: i}, RoleArn: 'arn:aws:iam::123456789012:role/r', ProcessingResources:"
-    " {ClusterConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}}}"
-)
 CASES = cases((Path(__file__).parent / "runs.txt").read_text(encoding="utf-8"))
-
-
-def _with_requests(text: str) -> str:
-    return text.replace("TRAINING", TRAINING).replace("PROCESSING", PROCESSING)
 
 
 @pytest.mark.parametrize(("title", "parts"), CASES, ids=[title for title, _ in CASES])
 def test_a_run(title: str, parts: list[str]) -> None:
     steps, *rest = parts
     script, expected = rest if len(rest) > 1 else ("", rest[0].removeprefix("---\n"))
-    simulation = Simulation(definition_of(_with_requests(steps)), script_of(script)).run()
+    simulation = Simulation(definition_of(with_requests(steps)), script_of(script)).run()
     assert simulation.shown() == expected.splitlines(), title
 
 
@@ -138,11 +127,9 @@ def test_the_work_of_a_large_pipeline_grows_with_its_steps(shape: str) -> None:
 
 
 def _calls(run: Simulation) -> int:
-    import sys
-
     number = 0
 
-    def count(frame: object, event: str, argument: object) -> None:
+    def count(_: object, event: str, __: object) -> None:
         nonlocal number
         number += event in {"call", "c_call"}
 
