@@ -74,6 +74,15 @@ class End:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Iteration:
+    """Which item of a ForEach a step has."""
+
+    parent: str
+    index: int
+    item: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Progress:
     """How far one step has come."""
 
@@ -91,21 +100,14 @@ class Progress:
     """The execution whose result a selective execution uses."""
     retry_at: float | None = None
     """While it waits for another attempt."""
+    iteration: Iteration | None = None
+    """If a ForEach has made the step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Edge:
     step: str
     trigger: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Iteration:
-    """Which item of a ForEach a step has."""
-
-    parent: str
-    index: int
-    item: Any
 
 
 class Execution:
@@ -119,7 +121,10 @@ class Execution:
         kept: Mapping[str, Progress] | None = None,
         selected: Sequence[str] | None = None,
     ) -> None:
-        """`kept`: steps that have succeeded before, of a retry or of the source of a selective execution.
+        """`kept`: what steps have come to before.
+
+        Those that have succeeded, for a retry, and for a selective execution from its source. All of them, to continue
+        an execution: then tell it the items of each ForEach that runs, and to stop if it was stopping.
 
         `selected`: the steps to run; None: all that are not kept.
         """
@@ -127,7 +132,6 @@ class Execution:
         self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
         self.steps: dict[str, Step] = {}
         self.progress: dict[str, Progress] = {}
-        self.iterations: dict[str, Iteration] = {}
         self.stopping = False
         self._order: dict[str, int] = {}
         self._missing: dict[str, int] = {}
@@ -147,8 +151,9 @@ class Execution:
         self._bodies: dict[str, int] = {}
         """For each ForEach, how many of its children run."""
         self._waiting_children: dict[str, list[str]] = {}
+        self._kept = kept or {}
         self._built = False
-        self._build(kept or {}, selected)
+        self._build(self._kept, selected)
 
     # What it is built of.
 
@@ -167,12 +172,13 @@ class Execution:
                 self._nested.setdefault(step.parent, []).append(name)
                 self._missing[name] += 1
             self._wait_for(name, step)
+        self._begun = max((progress.number for progress in kept.values()), default=0)
         for name in self.steps:
             if name in kept:
                 self._keep(name, kept[name])
-        for name in self.steps:
-            if chosen is not None and name not in chosen:
-                self._leave_out(name)
+        for name in self.steps.keys() - chosen if chosen is not None else ():
+            self._leave_out(name)
+        self._keep_children(kept)
         self._built = True
         for name, number in self._missing.items():
             if number == 0 and self.progress[name].state is State.WAITING:
@@ -187,11 +193,33 @@ class Execution:
         return step.parent is not None and self.definition.steps[step.parent].type.name == "ForEach"
 
     def _keep(self, name: str, progress: Progress) -> None:
-        """A result from before: it ends at once, and is not a step that this execution begins."""
-        self._begun += 1
-        self.progress[name] = replace(progress, state=State.SUCCEEDED, number=self._begun)
-        self._open -= 1
-        self._resolve(name)
+        """What is known of a step from before."""
+        if progress.retry_at is not None:
+            self.progress[name] = progress
+            heapq.heappush(self._retries, (progress.retry_at, name))
+        elif progress.state in _RUNNING:
+            self.progress[name] = progress
+            self._running += self._counts(name)
+        elif progress.state in _ENDED:
+            self.progress[name] = progress
+            self._open -= 1
+            if progress.iteration is None:
+                self._count_end(name, progress.state)
+                self._resolve(name)
+
+    def _keep_children(self, kept: Mapping[str, Progress]) -> None:
+        """Those of a ForEach that has ended: they are only listed."""
+        for name, progress in kept.items():
+            parent = None if progress.iteration is None else kept.get(progress.iteration.parent)
+            if progress.iteration is not None and parent is not None and parent.state in _ENDED:
+                self.steps[name] = self._child(progress.iteration.parent, name)
+                self.progress[name] = progress
+                self._nested.setdefault(progress.iteration.parent, []).append(name)
+
+    def _count_end(self, name: str, state: State) -> None:
+        if state is State.FAILED:
+            self._failed[name] = None
+        self._stopped += state is State.STOPPED
 
     # Events.
 
@@ -259,9 +287,8 @@ class Execution:
             cached=end.cached,
         )
         self._open -= 1
-        if end.state is State.FAILED and name not in self.iterations:  # a child's failure is its ForEach's
-            self._failed[name] = None
-        self._stopped += end.state is State.STOPPED and name not in self.iterations
+        if before.iteration is None:  # how a child ends is told by its ForEach
+            self._count_end(name, end.state)
         self._resolve(name)
         self._child_ended(name, now)
 
@@ -270,24 +297,37 @@ class Execution:
         if self.stopping:
             self.ended(name, End(state=State.STOPPED), now)
             return
-        body = next(self.definition.children(name))
-        children = [f"{body.name}-{index}" for index in range(len(items))]
+        body = self._child(name, name)
+        children = [f"{body.given['Name']}-{index}" for index in range(len(items))]
+        waiting = []
         for index, child in enumerate(children):
-            self.steps[child] = replace(body, name=child, parent=None, branch=None, after=())
-            self.iterations[child] = Iteration(parent=name, index=index, item=items[index])
+            iteration = Iteration(parent=name, index=index, item=items[index])
+            self.steps[child] = replace(body, name=child)
             self._order[child] = len(self._order)
             self._missing[child] = 0
-            self.progress[child] = Progress()
+            self.progress[child] = Progress(iteration=iteration)
             self._open += 1
+            before = self._kept.get(child)
+            if before is not None and before.iteration == iteration:
+                self._keep(child, before)
+            if self.progress[child].state is State.WAITING:
+                waiting.append(child)
+        states = [self.progress[child].state for child in children]
+        ended = sum(state in _ENDED for state in states)
         self._nested[name] = children
-        self._bodies[name] = len(children)
+        self._bodies[name] = len(children) - ended
         self.started(name)
-        waiting = children[::-1]
-        self._waiting_children[name] = waiting
-        for _ in range(min(int(self.steps[name].arguments["MaxConcurrency"]), len(children))):
-            self._make_ready(waiting.pop())
-        if not children:
+        self._waiting_children[name] = waiting[::-1]
+        running = len(children) - ended - len(waiting)
+        for child in waiting[: max(int(self.steps[name].arguments["MaxConcurrency"]) - running, 0)]:
+            self._make_ready(child)
+            self._waiting_children[name].pop()
+        if ended == len(children):
             self._end_for_each(name, now)
+
+    def _child(self, parent: str, name: str) -> Step:
+        """A step like the body of a ForEach."""
+        return replace(next(self.definition.children(parent)), name=name, parent=None, branch=None, after=())
 
     def stop(self, now: float) -> list[Action]:
         """Stop all that runs, and begin nothing more."""
@@ -356,7 +396,7 @@ class Execution:
             waiting += self._nested.get(each, ())
 
     def _child_ended(self, name: str, now: float) -> None:
-        iteration = self.iterations.get(name)
+        iteration = self.progress[name].iteration
         if iteration is None:
             return
         parent = iteration.parent

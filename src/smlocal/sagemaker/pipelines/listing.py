@@ -21,7 +21,7 @@ def listed_steps(execution: Execution, *, ascending: bool = False) -> list[dict[
 
 def _row(execution: Execution, name: str) -> dict[str, Any]:
     step, progress = execution.steps[name], execution.progress[name]
-    iteration = execution.iterations.get(name)
+    iteration = progress.iteration
     row: dict[str, Any] = {
         "StepName": name,
         "StepDisplayName": step.display_name,

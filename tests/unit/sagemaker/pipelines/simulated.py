@@ -90,6 +90,8 @@ class Simulation:
         values, wrong = values_of(definition.parameters, script.given)
         assert not wrong
         self.known = Known(parameters=values)
+        self.resumes = False
+        """Whether every event is followed by an end of the leader, whose successor continues."""
         self.ends: list[tuple[float, int, str, End]] = []
         self.most_at_once = 0
         self._number = 0
@@ -114,6 +116,21 @@ class Simulation:
             while self.ends and self.ends[0][0] <= now:
                 _, _, name, end = heapq.heappop(self.ends)
                 self.execution.ended(name, end, now)
+            if self.resumes:
+                self._resume(now)
+
+    def _resume(self, now: float) -> None:
+        before = self.execution
+        after = Execution(
+            before.definition, parallel=self.script.parallel, kept=before.progress, selected=self.script.selected
+        )
+        for name, step in before.definition.steps.items():
+            running = name in before.progress and before.progress[name].state in {State.EXECUTING, State.STOPPING}
+            if step.type.name == "ForEach" and running:
+                after.expanded(name, self.script.items[name], now)
+        if before.stopping:
+            after.stop(now)
+        self.execution = after
 
     def _start(self, action: Start, now: float) -> None:
         name = action.step

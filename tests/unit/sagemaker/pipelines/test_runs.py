@@ -22,6 +22,15 @@ def test_a_run(title: str, parts: list[str]) -> None:
     assert simulation.shown() == expected.splitlines(), title
 
 
+@pytest.mark.parametrize(("title", "parts"), CASES, ids=[title for title, _ in CASES])
+def test_a_run_that_is_continued_after_each_event(title: str, parts: list[str]) -> None:
+    """By what is known of its steps; it ends in the same way."""
+    definition, script = definition_of(with_requests(parts[0])), parts[1] if len(parts) > 2 else ""
+    whole, continued = Simulation(definition, script_of(script)), Simulation(definition, script_of(script))
+    continued.resumes = True
+    assert continued.run().shown() == whole.run().shown(), title
+
+
 DIAMOND = """Steps:
 - {Name: A, Type: Lambda}
 - {Name: B, Type: Lambda, DependsOn: [A]}
@@ -140,3 +149,29 @@ def _calls(run: Simulation) -> int:
     finally:
         sys.setprofile(before)
     return number
+
+
+def test_a_retry_makes_only_the_items_again_that_failed() -> None:
+    steps = """Steps:
+- Name: Each
+  Type: ForEach
+  Arguments:
+    IterableItems: [a, b]
+    MaxConcurrency: 2
+    ForEachBody: [{Name: Item, Type: Lambda}]
+- {Name: Last, Type: Lambda, DependsOn: [Each]}
+"""
+    definition = definition_of(steps)
+    before = Simulation(definition, script_of("items Each a b\nItem-1: 5 Failed no")).run()
+    assert before.execution.status == "Failed"
+    again = Simulation(definition, script_of("items Each a b"), kept_for_retry(before.execution.progress)).run()
+    assert again.shown() == [
+        "Last Succeeded 1-2",
+        "Item-1 Succeeded 0-1 Each[1]=b",
+        "Each Succeeded 0-1 Succeeded",
+        "Item-0 Succeeded 0-1 Each[0]=a",
+        "= Succeeded",
+    ]
+    last = Simulation(definition, Script(), kept_for_retry(again.execution.progress)).run()
+    assert last.shown()[-1] == "= Succeeded"
+    assert len(last.shown()) == 5
