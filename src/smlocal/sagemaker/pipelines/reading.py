@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from smlocal.errors import RequestInvalidError
@@ -105,9 +106,8 @@ def _checked(
     steps, wrong = _steps(data.get("Steps"))
     found += wrong
     definition = Definition(parameters=parameters, steps=steps, given=data, document=document)
-    found += graph_violations(steps)
-    found += reference_violations(definition)
-    found += property_file_violations(steps)
+    for more in (graph_violations(steps), reference_violations(definition), property_file_violations(steps)):
+        found += islice(more, MOST_VIOLATIONS)  # each may say what is meant, which takes time
     values = {name: parameter.default for name, parameter in parameters.items() if parameter.default is not None}
     if given is not None:
         values, misfits = values_of(parameters, given)
@@ -153,6 +153,8 @@ def _steps(given: Any) -> tuple[dict[str, Step], list[Violation]]:
             found.append(says(path, f"steps are more than {MOST_NESTED} deep in each other"))
             continue
         number += len(listed)
+        if len(found) > MOST_VIOLATIONS:
+            break
         if number > MOST_STEPS:
             found.append(says(("Steps",), f"there are more than {MOST_STEPS:,} steps"))
             break

@@ -136,3 +136,52 @@ def test_a_deep_join_is_read() -> None:
     steps = [{"Name": "F", "Type": "Fail", "Arguments": {"ErrorMessage": value}}]
     text = json.dumps({"Version": "2020-12-01", "Steps": steps})
     assert list(read_definition(load_definition(text, name="p", directory="/")).steps) == ["F"]
+
+
+def test_a_definition_of_the_client_library_is_valid() -> None:
+    """With all that it writes: `to_string`, named outputs, conditions, retry policies, the best model of a search."""
+    text = (Path(__file__).parent / "made_by_sdk.json").read_text(encoding="utf-8")
+    definition = read_definition(load_definition(text, name="p", directory="/"), given={"Cnt": "2"}, stand_ins=["La"])
+    assert {name: [after.step for after in step.after] for name, step in definition.steps.items()} == {
+        "Prep": [],
+        "Train": ["Prep"],
+        "Tune": [],
+        "Mod-CreateModel": ["Train"],
+        "Cb": [],
+        "La": ["Cb"],
+        "Cond": ["Prep", "La"],
+        "Reg-RegisterModel": ["Tune"],
+        "Trans": ["Mod-CreateModel"],
+        "Fail": [],
+    }
+    assert [step.branch for step in definition.children("Cond")] == [True, True, False]
+    assert definition.steps["Train"].retries[1].minutes == 60
+    cache = definition.steps["Tune"].cache
+    assert cache is not None
+    assert cache.seconds == 30 * 86_400
+
+
+MANY = [{**FAIL, "Name": f"F{number}"} for number in range(2_000)]
+OUTPUTS = [{"OutputName": f"o{number}", "OutputType": "String"} for number in range(5_000)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "problems"),
+    [
+        pytest.param([{**FAIL, "Type": "Fial", "Name": f"F{i}"} for i in range(4_000)], "at least 1,000", id="types"),
+        pytest.param([0] * 100_000, "1 problem", id="no steps"),
+        pytest.param([{**each, "DependsOn": ["Nothing"]} for each in MANY], "at least 1,000", id="dependencies"),
+        pytest.param([{"Name": "C", "Type": "Callback", "OutputParameters": OUTPUTS}], "1 problem in", id="outputs"),
+        pytest.param(
+            [{**FAIL, "Arguments": {"ErrorMessage": {"Get": "Parameters." + "a" * 900_000}}}],
+            "1 problem in",
+            id="a long reference",
+        ),
+    ],
+)
+def test_mistakes_of_any_number_are_told(steps: list[Any], problems: str) -> None:
+    text = json.dumps({"Version": "2020-12-01", "Steps": steps})
+    with pytest.raises(RequestRefusedError, match=problems) as caught:
+        read_definition(load_definition(text, name="p", directory="/"))
+    assert len(caught.value.details) <= 31
+    assert all(len(line) < 900 for line in caught.value.details)
