@@ -111,12 +111,29 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StandIn:
+    """One of the four is there."""
+
+    command: tuple[str, ...] = ()
+    """A program; the arguments of the step are JSON on its input, and its output is JSON with the outputs."""
+    file: str = ""
+    handler: str = ""
+    """A function in a Python file, as of a Lambda."""
+    outputs: Mapping[str, Any] | None = field(default=None)
+    """What the step answers, without anything that runs."""
+    skip: bool = False
+    """The step is taken for done, and answers nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Definition:
     """All of a pipeline that is valid."""
 
     parameters: Mapping[str, Parameter]
     steps: Mapping[str, Step]
     """By name, in the order of the document; a step comes before those in its branches."""
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    """By the name of the step."""
     given: Mapping[str, Any] = field(repr=False)
     """As it is written."""
     document: Document = field(repr=False)

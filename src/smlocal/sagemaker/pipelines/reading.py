@@ -15,6 +15,7 @@ from smlocal.sagemaker.pipelines.definition import Definition, Step
 from smlocal.sagemaker.pipelines.graph import graph_violations, with_references
 from smlocal.sagemaker.pipelines.parameters import read_parameters, values_of
 from smlocal.sagemaker.pipelines.references import property_file_violations, reference_violations
+from smlocal.sagemaker.pipelines.stand_ins import misfits, read_stand_ins
 from smlocal.sagemaker.pipelines.step_reading import UNPARSED, read_step, says
 from smlocal.sagemaker.pipelines.step_types import MOST_BYTES, MOST_LEVELS, MOST_NESTED, MOST_STEPS
 from smlocal.terms.validation.violation import Path, Violation, kind_of
@@ -50,13 +51,15 @@ def read_definition(
 ) -> Definition:
     """The checked definition.
 
-    `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one.
+    `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one besides those
+    that the document names.
     """
+    local = document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
         document = _inner(document)
-    definition, found = _checked(document, given, stand_ins)
+    definition, found = _checked(document, given, local, stand_ins)
     if found:
         raise invalid_definition(document, found)
     return replace(definition, request=request)
@@ -97,7 +100,7 @@ def invalid_definition(document: Document, found: list[Violation]) -> RequestInv
 
 
 def _checked(
-    document: Document, given: Mapping[str, Any] | None, stand_ins: Collection[str]
+    document: Document, given: Mapping[str, Any] | None, local: Any, others: Collection[str]
 ) -> tuple[Definition, list[Violation]]:
     data = document.data
     found = list(_top_violations(data))
@@ -105,20 +108,22 @@ def _checked(
     found += wrong
     steps, wrong = _steps(data.get("Steps"))
     found += wrong
-    definition = Definition(parameters=parameters, steps=steps, given=data, document=document)
+    stand_ins, wrong = read_stand_ins(local)
+    found += wrong
+    found += misfits(stand_ins, steps)
+    taken = {*stand_ins, *others}
+    definition = Definition(parameters=parameters, steps=steps, stand_ins=stand_ins, given=data, document=document)
     for more in (graph_violations(steps), reference_violations(definition), property_file_violations(steps)):
         found += islice(more, MOST_VIOLATIONS)  # each may say what is meant, which takes time
     values = {name: parameter.default for name, parameter in parameters.items() if parameter.default is not None}
     if given is not None:
-        values, misfits = values_of(parameters, given)
-        found += [Violation(path=("Parameters",), text=text) for _, text in misfits]
+        values, unfit = values_of(parameters, given)
+        found += [Violation(path=("Parameters",), text=text) for _, text in unfit]
     for step in steps.values():
         if len(found) > MOST_VIOLATIONS:
             break
-        found += argument_violations(step, document, values, stand_ins)
-        found += _stand_in_violations(step, stand_ins)
-    unknown = [name for name in stand_ins if name not in steps]
-    found += [says((LOCAL, "Steps", name), "the pipeline has no step of this name") for name in unknown]
+        found += argument_violations(step, document, values, taken)
+        found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 
 

@@ -5,6 +5,9 @@ from typing import Final
 from smlocal.sagemaker.pipelines.definition import RetryPolicy, Step
 
 RESOURCE_LIMIT: Final = "SageMaker.RESOURCE_LIMIT"
+INTERNAL_ERROR: Final = "SageMaker.JOB_INTERNAL_ERROR"
+_OWN_RETRIES: Final = frozenset({"Tuning", "AutoML"})
+"""Types whose jobs retry what has failed inside themselves: no policy does it again."""
 _ALWAYS: Final = ("Step.SERVICE_FAULT", "Step.THROTTLING")
 _MOST_MINUTES: Final = 14_400
 _DEFAULT: Final = RetryPolicy(exceptions=_ALWAYS, most=20)
@@ -14,6 +17,8 @@ _LONGEST_REASON: Final = 1_024
 
 def policy_for(step: Step, exception: str) -> RetryPolicy | None:
     """The first policy of a step that an exception belongs to."""
+    if step.type.name in _OWN_RETRIES and exception == INTERNAL_ERROR:
+        return None
     own = next((policy for policy in step.retries if exception in policy.exceptions), None)
     return _DEFAULT if own is None and exception in _ALWAYS else own
 

@@ -32,7 +32,24 @@ def selection_trouble(
             f"Invalid SourcePipelineExecutionArn: {named}. The selected steps [{', '.join(selected)}] "
             f"have dependencies on [{', '.join(absent or needed)}]"
         )
+    between = [name for name in needed if _waits_for_any(definition, name, set(selected))]
+    if between:
+        names = ", ".join(between)
+        return f"The steps [{names}] are between selected steps [{', '.join(selected)}], and must be selected too."
     return None
+
+
+def _waits_for_any(definition: Definition, name: str, others: set[str]) -> bool:
+    """True if a step waits for one of the others, also through further steps."""
+    waiting, seen = [name], {name}
+    while waiting:
+        step = definition.steps[waiting.pop()]
+        before = {*(after.step for after in step.after), *([step.parent] if step.parent else [])}
+        if before & others:
+            return True
+        waiting += before - seen
+        seen |= before
+    return False
 
 
 def kept_from(

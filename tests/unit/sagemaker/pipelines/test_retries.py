@@ -1,7 +1,15 @@
 """The words of the service about a step that failed."""
 
-from smlocal.sagemaker.pipelines.definition import Step
-from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT, failed_reason, next_attempt, refused_reason
+from dataclasses import replace
+
+from smlocal.sagemaker.pipelines.definition import RetryPolicy, Step
+from smlocal.sagemaker.pipelines.retries import (
+    INTERNAL_ERROR,
+    RESOURCE_LIMIT,
+    failed_reason,
+    next_attempt,
+    refused_reason,
+)
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012:pipeline/MyPipeline/execution/abc"
@@ -20,6 +28,14 @@ def test_a_refused_request_is_told_as_the_service_does() -> None:
 
 def test_a_failed_job_is_told_with_its_reason() -> None:
     assert failed_reason("AlgorithmError: exit code 1") == "ClientError: AlgorithmError: exit code 1"
+
+
+def test_a_search_retries_inner_errors_itself() -> None:
+    policy = RetryPolicy(exceptions=(INTERNAL_ERROR, RESOURCE_LIMIT), most=3)
+    step = replace(STEP, type=STEP_TYPES["Tuning"], retries=(policy,))
+    assert next_attempt(step, INTERNAL_ERROR, attempts=1, began=0, now=5) is None
+    assert next_attempt(step, RESOURCE_LIMIT, attempts=1, began=0, now=5) == 6
+    assert next_attempt(replace(STEP, retries=(policy,)), INTERNAL_ERROR, attempts=1, began=0, now=5) == 6
 
 
 def test_a_fault_of_the_service_is_retried_without_a_policy() -> None:

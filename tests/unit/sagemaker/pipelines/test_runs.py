@@ -92,6 +92,11 @@ def test_a_selective_execution_takes_the_rest_from_its_source() -> None:
             None,
             "Invalid SourcePipelineExecutionArn: null. The selected steps [B, D] have dependencies on [A, C]",
         ),
+        (
+            ["A", "D"],
+            {"B": Progress(state=State.SUCCEEDED), "C": Progress(state=State.SUCCEEDED)},
+            "The steps [B, C] are between selected steps [A, D], and must be selected too.",
+        ),
         (["X"], None, "The selected steps [X] are not in the pipeline."),
         (
             ["D"],
