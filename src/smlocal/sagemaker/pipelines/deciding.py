@@ -329,9 +329,9 @@ class Execution:
         """A step like the body of a ForEach."""
         return replace(next(self.definition.children(parent)), name=name, parent=None, branch=None, after=())
 
-    def stop(self, now: float) -> list[Action]:
-        """Stop all that runs, and begin nothing more."""
-        if self.stopping or self.is_over:
+    def stop(self, now: float, *, again: bool = False) -> list[Action]:
+        """Stop all that runs, and begin nothing more. `again`: it was stopping when it was interrupted."""
+        if self.stopping or (self.is_over and not again):
             return []
         self.stopping = True
         found: list[Action] = []

@@ -9,6 +9,7 @@ and `stop at SECONDS`, `parallel NUMBER`, `select NAME …`, `given NAME=VALUE`,
 """
 
 import heapq
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.listing import listed_steps
 from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.reading import read_definition
+from smlocal.sagemaker.pipelines.recording import recalled, recorded
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 
 SOURCE = "arn:aws:sagemaker:us-east-1:123456789012:pipeline/p/execution/before"
@@ -121,15 +123,16 @@ class Simulation:
 
     def _resume(self, now: float) -> None:
         before = self.execution
-        after = Execution(
-            before.definition, parallel=self.script.parallel, kept=before.progress, selected=self.script.selected
-        )
+        stored = json.loads(json.dumps({name: recorded(each) for name, each in before.progress.items()}))
+        kept = {name: recalled(each) for name, each in stored.items()}
+        assert kept == before.progress
+        after = Execution(before.definition, parallel=self.script.parallel, kept=kept, selected=self.script.selected)
         for name, step in before.definition.steps.items():
             running = name in before.progress and before.progress[name].state in {State.EXECUTING, State.STOPPING}
             if step.type.name == "ForEach" and running:
                 after.expanded(name, self.script.items[name], now)
         if before.stopping:
-            after.stop(now)
+            after.stop(now, again=True)
         self.execution = after
 
     def _start(self, action: Start, now: float) -> None:
