@@ -54,14 +54,14 @@ def read_definition(
     `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one besides those
     that the document names.
     """
-    local = document.data.get(LOCAL)
+    outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
         document = _inner(document)
     definition, found = _checked(document, given, local, stand_ins)
     if found:
-        raise invalid_definition(document, found)
+        raise invalid_definition(document, found, outer)
     return replace(definition, request=request)
 
 
@@ -87,16 +87,33 @@ def _inner(document: Document) -> Document:
     return load_definition(str(text), name=f"{document.name}:{DEFINITION}", directory=document.directory)
 
 
-def invalid_definition(document: Document, found: list[Violation]) -> RequestInvalidError:
-    """One error for all mistakes, in the order of the file. The service tells the first that it finds."""
-    ordered = sorted(found, key=lambda violation: document.nearest_line(violation.path) or 0)
-    number = len(ordered)
+def invalid_definition(
+    document: Document, found: list[Violation], outer: Document | None = None
+) -> RequestInvalidError:
+    """One error for all mistakes, in the order of the file. The service tells the first that it finds.
+
+    `outer`: the document of the request that the definition is in, which has `Local`.
+    """
+    if outer is None or outer is document:
+        parts = [(document, found)]
+    else:
+        parts = [(outer, [each for each in found if each.path[:1] == (LOCAL,)])]
+        parts.append((document, [each for each in found if each.path[:1] != (LOCAL,)]))
+    details: list[str] = []
+    service = ""
+    for where, violations in parts:
+        ordered = _by_line(where, violations)
+        service = service or next((violation.service for violation in ordered if violation.service), "")
+        details += mistake_lines(where, ordered) if ordered else []
+    number = len(found)
     least = "at least " if number >= MOST_VIOLATIONS else ""
     return RequestInvalidError(
-        f"{least}{number:,} problem{'s' * (number > 1)} in {document.name}",
-        details=mistake_lines(document, ordered),
-        service_message=next((violation.service for violation in ordered if violation.service), ""),
+        f"{least}{number:,} problem{'s' * (number > 1)} in {document.name}", details=details, service_message=service
     )
+
+
+def _by_line(document: Document, violations: list[Violation]) -> list[Violation]:
+    return sorted(violations, key=lambda violation: document.nearest_line(violation.path) or 0)
 
 
 def _checked(

@@ -65,6 +65,11 @@ def test_a_request_has_its_definition_as_text() -> None:
     assert caught.value.details == (
         "request.json:PipelineDefinition:12   Steps.2.member.Name: another step is named 'A'",
     )
+    document.data["Local"] = {"Steps": {"Ghost": {"Skip": True}}}
+    with pytest.raises(RequestRefusedError) as caught:
+        read_definition(document)
+    assert caught.value.details[0] == "request.json:1   Local.Steps.Ghost: the pipeline has no step of this name"
+    del document.data["Local"]
     inner["Steps"] = [FAIL]
     document.data["PipelineDefinition"] = inner  # as a person may write it
     definition = read_definition(document)
