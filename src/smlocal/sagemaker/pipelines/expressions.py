@@ -96,11 +96,6 @@ def expressions_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str
             waiting += [((*at, index), each[index]) for index in range(len(each) - 1, -1, -1)]
 
 
-def parts_of(expression: dict[str, Any]) -> Any:
-    """What is in an expression, where other expressions may be."""
-    return expression.get(JOIN) or expression.get(JSON_GET) or ()
-
-
 def gets_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The text of every `Get`, also those in other expressions, with its place."""
     waiting = list(expressions_in(value, path))[::-1]
