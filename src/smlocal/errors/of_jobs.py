@@ -111,6 +111,12 @@ class TuningLibraryError(MachineNotReadyError):
     id = "tuning-library"
 
 
+class IsAPipelineError(RequestRefusedError):
+    """What is described is a pipeline, and a training job is wanted."""
+
+    id = "is-a-pipeline"
+
+
 class IsATuningJobError(RequestRefusedError):
     """What is described is a tuning job, and a training job is wanted."""
 

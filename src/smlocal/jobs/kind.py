@@ -16,6 +16,7 @@ FOLDERS: Final[Mapping[str, str]] = {
     "sagemaker_processing": "smlocal.sagemaker.processing",
     "sagemaker_transform": "smlocal.sagemaker.transform",
     "sagemaker_tuning": "smlocal.sagemaker.tuning",
+    "sagemaker_pipeline": "smlocal.pipelines",
 }
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 

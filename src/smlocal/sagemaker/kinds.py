@@ -6,7 +6,7 @@ A document is of the first kind in `KINDS` that recognises it. Another kind is a
 from typing import TYPE_CHECKING, Final, cast
 
 from smlocal.errors import IsAProcessingJobError, IsATransformJobError
-from smlocal.errors.of_jobs import IsAnEndpointError, IsATuningJobError
+from smlocal.errors.of_jobs import IsAnEndpointError, IsAPipelineError, IsATuningJobError
 from smlocal.jobs.kind import Kind, keys
 from smlocal.sagemaker.training.facts import NAME
 
@@ -72,6 +72,18 @@ ENDPOINT: Final = Kind(
     refusal=IsAnEndpointError,
     on_service="aws sagemaker create-model, create-endpoint-config and create-endpoint, each with its members of FILE",
 )
+PIPELINE: Final = Kind(
+    name="sagemaker_pipeline",
+    spoken="pipeline",
+    word="pipeline",
+    file="pipeline.yaml",
+    requests=("CreatePipeline",),
+    sign="Steps",
+    describes=keys("Steps", "PipelineDefinition", "PipelineDefinitionS3Location", unless=_ALGORITHM),
+    reading="smlocal.pipelines.job_file",
+    stem="PipelineExecution",
+    refusal=IsAPipelineError,
+)
 TRAINING: Final = Kind(
     name=NAME,
     spoken="training job",
@@ -86,7 +98,7 @@ TRAINING: Final = Kind(
     has_workload=True,
     leaves_model=True,
 )
-KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT)
+KINDS: Final = (PROCESSING, TRANSFORM, TUNING, ENDPOINT, PIPELINE)
 """Training jobs come last of all kinds: theirs is what nothing else recognises."""
 
 

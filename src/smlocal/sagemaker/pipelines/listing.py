@@ -1,36 +1,59 @@
 """The answer of ListPipelineExecutionSteps: the steps of an execution that have begun."""
 
 import json
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, Self
 
+from smlocal.base.quick_dataclass import dataclass
 from smlocal.sagemaker.pipelines.deciding import Execution, Progress, State
+from smlocal.sagemaker.pipelines.definition import Step
 
 _UNLISTED: Final = frozenset({State.WAITING, State.READY, State.LEFT_OUT})
 
 
 def listed_steps(execution: Execution, *, ascending: bool = False) -> list[dict[str, Any]]:
-    """Those that have begun, the newest first. A branch that is not taken is not there."""
-    begun = [
-        (progress.number, name)
-        for name, progress in execution.progress.items()
-        if progress.state not in _UNLISTED or progress.attempts
-    ]
-    begun.sort(reverse=not ascending)
-    return [_row(execution, name) for _, name in begun]
+    """Those of an execution, the newest first."""
+    steps = execution.steps
+    begun = [Listed.of(steps[name], progress) for name, progress in execution.progress.items()]
+    return listed(begun, ascending=ascending)
 
 
-def _row(execution: Execution, name: str) -> dict[str, Any]:
-    step, progress = execution.steps[name], execution.progress[name]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """What a row says of one step."""
+
+    name: str
+    type: str
+    display_name: str | None = None
+    description: str | None = None
+    progress: Progress
+
+    @classmethod
+    def of(cls, step: Step, progress: Progress) -> Self:
+        """A step of a definition."""
+        named = {"display_name": step.display_name, "description": step.description}
+        return cls(name=step.name, type=step.type.name, progress=progress, **named)
+
+
+def listed(steps: Iterable[Listed], *, ascending: bool = False) -> list[dict[str, Any]]:
+    """The rows of those that have begun. A branch that is not taken is not there."""
+    begun = [each for each in steps if each.progress.state not in _UNLISTED or each.progress.attempts]
+    begun.sort(key=lambda each: (each.progress.number, each.name), reverse=not ascending)
+    return [_row(each) for each in begun]
+
+
+def _row(step: Listed) -> dict[str, Any]:
+    progress = step.progress
     iteration = progress.iteration
     row: dict[str, Any] = {
-        "StepName": name,
+        "StepName": step.name,
         "StepDisplayName": step.display_name,
         "StepDescription": step.description,
         "StartTime": progress.began,
         "EndTime": progress.ended,
         "StepStatus": _status(progress),
         "FailureReason": progress.reason if progress.state is State.FAILED and progress.reason else None,
-        "Metadata": _metadata(step.type.name, progress),
+        "Metadata": _metadata(step.type, progress),
         "AttemptCount": progress.attempts,
         "CacheHitResult": {"SourcePipelineExecutionArn": progress.cached} if progress.cached else None,
         "SelectiveExecutionResult": {"SourcePipelineExecutionArn": progress.reused} if progress.reused else None,

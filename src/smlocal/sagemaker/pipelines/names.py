@@ -33,3 +33,18 @@ def display_name(milliseconds: int) -> str:
 def execution_arn(pipeline_arn: str, execution_id: str) -> str:
     """The ARN of an execution."""
     return f"{pipeline_arn}/execution/{execution_id}"
+
+
+def made_id(randomness: bytes) -> str:
+    """The id of an execution."""
+    number = int.from_bytes(randomness)
+    letters = []
+    for _ in range(ID_LENGTH):
+        number, left = divmod(number, len(ID_LETTERS))
+        letters.append(ID_LETTERS[left])
+    return "".join(letters)
+
+
+def execution_id_in(arn: str) -> str:
+    """The id in the ARN of an execution."""
+    return arn.rpartition("/")[2]
