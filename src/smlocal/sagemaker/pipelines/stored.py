@@ -18,6 +18,8 @@ CLIENT: Final = "pipeline-client"
 """The document with the rights of the client that has started it; none for executions of this machine's user."""
 STEP_OF: Final = "step-of"
 """With a job that a step has made: the execution and the step."""
+CALLBACK: Final = "callback"
+"""The kind of the resource that leads from the token of a Callback to its step."""
 _STATUSES: Final = {
     JobStatus.IN_PROGRESS: "Executing",
     JobStatus.COMPLETED: "Succeeded",
