@@ -108,9 +108,9 @@ class JobOperations:
         return {}
 
 
-def start(serving: Serving, waiting: WaitingJob, *, name: str) -> JobRecord:
-    """Record a job, and have it started. The errors are those of `record_waiting`."""
-    record = record_waiting(waiting, name=name, store=serving.store, limit=serving.options.limit)
+def start(serving: Serving, waiting: WaitingJob, *, name: str, documents: Mapping[str, Any] | None = None) -> JobRecord:
+    """Record a job, and have it started. `documents`: more to store. The errors are those of `record_waiting`."""
+    record = record_waiting(waiting, name=name, store=serving.store, limit=serving.options.limit, documents=documents)
     serving.waiting_jobs.look()
     serving.submitted(name)
     return record
