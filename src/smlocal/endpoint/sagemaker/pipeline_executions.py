@@ -107,7 +107,7 @@ def _of_client(serving: Serving) -> dict[str, Any]:
     rights = options.rights
     return {
         "Buckets": serving.buckets,
-        "AllowedPaths": list(rights.allowed_paths),
+        "AllowedPaths": list(rights.allowed_paths or ()),
         "AllowedBuckets": None if rights.allowed_buckets is None else list(rights.allowed_buckets),
         "LocalMembers": rights.local_members,
         "WithKey": options.with_key,
