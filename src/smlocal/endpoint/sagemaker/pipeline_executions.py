@@ -28,7 +28,6 @@ from smlocal.endpoint.sagemaker.pipelines import (
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import InstanceLimitError, JobFinishedError, JobUnknownError, NameInUseError
 from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
-from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST
@@ -44,6 +43,7 @@ from smlocal.sagemaker.pipelines.reading import DEFINITION
 from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.stored import StoredStep
 from smlocal.sagemaker.pipelines.values import printed
+from smlocal.terms.statuses import JobStatus
 
 _ARN: Final = "PipelineExecutionArn"
 _NOT_STORED: Final = frozenset({"ClientRequestToken", "PipelineVersionAlias", LOCAL})
@@ -55,7 +55,9 @@ _MOST: Final = 100
 _ASKED: Final = "Asked"
 """The digest of the StartPipelineExecution request: the same one again is answered as the first."""
 _SENT: Final = "Sent"
-"""The ClientRequestToken of a retry: the same one again is answered as the first."""
+"""The ClientRequestToken of a retry or a stop: the same one again is answered as the first."""
+_STOP: Final = "pipeline-stop"
+"""The document of an execution with that of its stop."""
 
 
 def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -164,20 +166,17 @@ def retry_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise validation_error(f"Pipeline execution {record.arn} is in status {status}, and cannot be retried.")
     kept = {step: each for step, each in stored.read_steps(serving.store, name).items() if _has_succeeded(each)}
     parallel = {member: asked[member] for member in ("ParallelismConfiguration",) if member in asked}
-    reading: Any = kinds.PIPELINE.reads
-    document = recorded_document(documents[JOB])
-    begin = {**documents[REQUEST], **parallel}
+    another = _name_after(name, first=not before)
     with refusals_answered():
-        file, _ = reading.begun(document, start=begin, execution_id=record.arn.rpartition("/")[2])
+        waiting = kinds.PIPELINE.planning.retried_job(documents[JOB], {**documents[REQUEST], **parallel}, another)
     more = {
         stored.STATE: stored.state_document(kept, {}, status="Executing", stopping=False),
         **{stored.step_document(step): each.document() for step, each in kept.items()},
         **({stored.CLIENT: documents[stored.CLIENT]} if stored.CLIENT in documents else {}),
         stored.RETRY: {"Created": before.get("Created", record.created), _SENT: token},
     }
-    another = _name_after(name, first=not before)
     try:
-        _started(serving, kinds.PIPELINE.waiting_job(file, another), another, more)
+        _started(serving, waiting, another, more)
     except NameInUseError:  # another call was first
         raise ServiceError("ConflictException", f"Pipeline execution {record.arn} is being retried.") from None
     return {_ARN: record.arn}
@@ -194,15 +193,26 @@ def _name_after(name: str, *, first: bool) -> str:
 
 
 def stop_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Answers once the stop is recorded. One that is stopping already stops."""
-    name = _called(serving, call)
+    """Answers once the stop is recorded. The same call again is answered as the first."""
+    name, sent = _called(serving, call), {_SENT: call.parameters["ClientRequestToken"]}
     try:
+        read = serving.store.read(name, (_STOP,))
+        if read.documents.get(_STOP) == sent:
+            return {_ARN: read.record.arn}
+        if read.record.status is not JobStatus.IN_PROGRESS:
+            raise _not_executing()
+        serving.store.put_document(name, _STOP, sent)
         stop(serving.store, name, grace=None, on_message=lambda _: None)
     except JobUnknownError:
         raise _unknown(call.parameters[_ARN]) from None
     except JobFinishedError:
-        raise validation_error("Only pipelines with 'Executing' status can be stopped.") from None
-    return {_ARN: serving.store.get(name).arn}
+        raise _not_executing() from None
+    return {_ARN: read.record.arn}
+
+
+def _not_executing() -> ServiceError:
+    """Airflow looks for these words. One that is stopping is none either."""
+    return validation_error("Only pipelines with 'Executing' status can be stopped.")
 
 
 def update_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:

@@ -261,6 +261,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert "is in status Executing, and cannot be retried" in refusal(lambda: retry(1))[1]
     store_steps(serving, arn, ("C", State.SUCCEEDED), ("G", State.FAILED))
     began = serving.store.get(serving.store.name_of(arn)).created
+    serving.store.change_document(serving.store.name_of(arn), "job", lambda job: {**job, "Output": "/where/it/began"})
     end(serving, arn, FAILED)
     for _ in range(2):  # the same call again is the same retry
         assert retry(2, ParallelismConfiguration={"MaxParallelExecutionSteps": 7}) == {ID: arn}
@@ -272,6 +273,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert described["ParallelismConfiguration"] == {"MaxParallelExecutionSteps": 7}
     steps = ask("sagemaker", "ListPipelineExecutionSteps", **{ID: arn})["PipelineExecutionSteps"]
     assert [each["StepName"] for each in steps] == ["C"]
+    assert serving.store.document(f"{first}-2", "job")["Output"] == "/where/it/began"
     assert serving.store.document(f"{first}-2", stored.CLIENT)["Buckets"] == serving.buckets
     end(serving, arn, FAILED)
     retry(3)
@@ -287,13 +289,13 @@ def test_stop_and_delete(serving: Serving, ask: Ask, start: Start) -> None:
     delete = {"PipelineName": "P", "ClientRequestToken": token(1)}
     assert refusal(lambda: ask("sagemaker", "DeletePipeline", **delete))[0] == "ConflictException"
     stop = {ID: arn, "ClientRequestToken": token(2)}
-    assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
+    for _ in range(2):
+        assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExecutionStatus"] == "Stopped"
+    again = {ID: arn, "ClientRequestToken": token(3)}
+    code, message = refusal(lambda: ask("sagemaker", "StopPipelineExecution", **again))
     # Airflow looks for these words.
-    assert (
-        "Only pipelines with 'Executing' status can be stopped"
-        in refusal(lambda: ask("sagemaker", "StopPipelineExecution", **stop))[1]
-    )
+    assert (code, message) == ("ValidationException", "Only pipelines with 'Executing' status can be stopped.")
     ask("sagemaker", "DeletePipeline", **delete)
     assert serving.store.names() == []
 
