@@ -111,6 +111,12 @@ class TuningLibraryError(MachineNotReadyError):
     id = "tuning-library"
 
 
+class SelectedStepsError(RequestRefusedError):
+    """These steps of a pipeline cannot be run alone."""
+
+    id = "selected-steps"
+
+
 class IsAPipelineError(RequestRefusedError):
     """What is described is a pipeline, and a training job is wanted."""
 
