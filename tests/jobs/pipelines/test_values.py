@@ -146,3 +146,43 @@ def test_a_capacity_error_is_tried_again(pipelines: Any, all_gone: Gone) -> None
     assert step.progress.attempts == 3, step.progress.reason
     assert len(pipelines.children(execution)) == 3
     all_gone(execution)
+
+
+@pytest.mark.slow(3)
+def test_selected_steps_use_the_results_of_an_earlier_execution(pipelines: Any) -> None:
+    refused = pipelines.life("run", pipelines.file("alone", _flow(pipelines), Parameters=PARAMETERS, Local=_SELECTED))
+    assert "[selected-steps]" in refused.stderr
+    assert "The selected steps [Train] have dependencies on [Prepare]" in refused.stderr
+    first = pipelines.run("alone", _flow(pipelines), Parameters=PARAMETERS)
+    execution = pipelines.run("alone", _flow(pipelines), "-p", "Epochs=7", Parameters=PARAMETERS, Local=_SELECTED)
+    assert pipelines.rows(execution) == [
+        f"Prepare Succeeded {{'SourcePipelineExecutionArn': '{pipelines.life.job(first).arn}'}}",
+        "Train Succeeded",
+    ]
+    log = pipelines.life.log(pipelines.child(execution, "Train"))
+    assert log == '{"metrics": {"mse": 0.25}}\n{"epochs":"7"}'
+
+
+_SELECTED = {"Select": ["Train"]}
+
+
+@pytest.mark.slow(3)
+def test_the_cache_may_look_at_what_lies_in_folders(pipelines: Any) -> None:
+    folder = pipelines.life.folder / "data"
+    folder.mkdir()
+    (folder / "a").write_text("1")
+    source = {"S3DataType": "S3Prefix", "S3Uri": "s3://mine/data"}
+    channel = {"ChannelName": "train", "DataSource": {"S3DataSource": source}}
+    cached = {"CacheConfig": {"Enabled": True}, "arguments": {"InputDataConfig": [channel]}}
+    local = {"Cache": "contents", "Sources": {"s3://mine/data": "./data"}}
+
+    def ran() -> str:
+        step = pipelines.training("Train", "ls /opt/ml/input/data/train", **cached)
+        return pipelines.run("seen", [step], Local=local)
+
+    first = ran()
+    assert "Source" in pipelines.steps(ran())["Train"].cache
+    (folder / "a").write_text("2")
+    changes = pipelines.steps(ran())["Train"].cache["Changes"]
+    assert [change["Key"] for change in changes] == ["Contents.s3://mine/data"]
+    assert pipelines.steps(first)["Train"].contents.keys() == {"s3://mine/data"}

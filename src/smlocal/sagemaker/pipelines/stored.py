@@ -62,6 +62,8 @@ class StoredStep:
     """What stood in for it."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """The locations that it has written, and where that is on this machine."""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """A digest of what lay at each location that it reads, if the cache looks at that."""
 
     @property
     def progress(self) -> Progress:
@@ -80,6 +82,7 @@ class StoredStep:
             "Waits": self.waits,
             "Note": self.note or None,
             "Folders": dict(self.folders) or None,
+            "Contents": dict(self.contents) or None,
         }
         given = {name: value for name, value in known.items() if value is not None}
         return {**given, "Progress": recorded(self.listed.progress)}
@@ -101,6 +104,7 @@ def stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
         waits=document.get("Waits"),
         note=document.get("Note", ""),
         folders=document.get("Folders", {}),
+        contents=document.get("Contents", {}),
     )
 
 
