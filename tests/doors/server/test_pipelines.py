@@ -99,7 +99,11 @@ def test_a_step_has_no_more_rights_than_its_client(endpoint: Any) -> None:
 
 
 def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any]) -> None:
-    step = {"Name": "L", "Type": "Lambda", "FunctionArn": "arn:aws:lambda:eu-west-1:123456789012:function:f"}
+    step: dict[str, Any] = {
+        "Name": "L",
+        "Type": "Lambda",
+        "FunctionArn": "arn:aws:lambda:eu-west-1:123456789012:function:f",
+    }
     step |= {"Arguments": {}, "OutputParameters": [{"OutputName": "n", "OutputType": "Integer"}]}
     end = {"Name": "F", "Type": "Fail", "Arguments": {"ErrorMessage": {"Get": "Steps.L.OutputParameters['n']"}}}
     stand_ins = {"L": {"Outputs": {"n": 2}}, "Unknown": {"Skip": True}}
