@@ -91,7 +91,7 @@ class Steps:
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
+            answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
             reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))

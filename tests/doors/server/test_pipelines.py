@@ -112,3 +112,14 @@ def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any
         execution = client.start(step, end)
         client.wait(execution, "Failed")
         assert client.steps(execution)["F"]["FailureReason"] == "2"
+
+
+def test_the_outcome_of_a_condition_in_a_text(endpoint: Any) -> None:
+    condition = {"Type": "Equals", "LeftValue": 1, "RightValue": 2}
+    check = {"Name": "C", "Type": "Condition", "Arguments": {"Conditions": [condition], "IfSteps": [], "ElseSteps": []}}
+    text = {"Std:Join": {"On": " ", "Values": ["equal:", {"Get": "Steps.C.Outcome"}]}}
+    client = Client(endpoint)
+    execution = client.start(check, {"Name": "F", "Type": "Fail", "Arguments": {"ErrorMessage": text}})
+    client.wait(execution, "Failed")
+    assert client.steps(execution)["F"]["FailureReason"] == "equal: false"
+    assert client.steps(execution)["C"]["Metadata"] == {"Condition": {"Outcome": "False"}}
