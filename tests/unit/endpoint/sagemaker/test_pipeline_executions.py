@@ -11,6 +11,8 @@ from tests.unit.endpoint.sagemaker.test_pipelines import (
     FAIL,
     LAMBDA,
     ROLE,
+    Pipelines,
+    create,
     definition,
     refusal,
     token,
@@ -40,6 +42,7 @@ PARAMETERS = [
     {"Name": "B", "Type": "Boolean", "DefaultValue": True},
     {"Name": "S", "Type": "String"},
 ]
+ATHENA = ("Catalog", "Database", "QueryString")
 Start = Callable[..., str]
 
 
@@ -234,6 +237,22 @@ def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start) -> None:
     assert (read["job"]["Directory"], read[stored.CLIENT]["AllowedPaths"]) == ("/steps", ["/data"])
     own = start(Local={"Steps": {"L": {"Outputs": {}}}})
     assert serving.store.document(serving.store.name_of(own), "job")["Data"]["Local"]["Steps"]["L"] == {"Outputs": {}}
+
+
+def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(start: Start, create: Pipelines) -> None:
+    cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+    athena = {**dict.fromkeys(ATHENA, "x"), "OutputS3Uri": "s3://b/o", "OutputFormat": "PARQUET"}
+    source = {"LocalPath": "/opt/ml/processing/d", "AthenaDatasetDefinition": athena}
+    arguments = {
+        "AppSpecification": {"ImageUri": "i"},
+        "RoleArn": ROLE,
+        "ProcessingResources": {"ClusterConfig": cluster},
+        "ProcessingInputs": [{"InputName": "d", "DatasetDefinition": source}],
+    }
+    create("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
+    code, message = refusal(start)
+    assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
+    assert start(Local={"Steps": {"S": {"Skip": True}}})
 
 
 def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
