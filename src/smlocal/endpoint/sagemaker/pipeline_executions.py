@@ -32,22 +32,24 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker import kinds
 from smlocal.sagemaker.pipelines import stored
 from smlocal.sagemaker.pipelines.deciding import State
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.listing import has_begun, listed
-from smlocal.sagemaker.pipelines.names import display_name, made_id
+from smlocal.sagemaker.pipelines.names import display_name, execution_arn, made_id
 from smlocal.sagemaker.pipelines.parameters import read_parameters, values_of
 from smlocal.sagemaker.pipelines.reading import DEFINITION
 from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.stored import StoredStep
-from smlocal.sagemaker.pipelines.values import printed
+from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _ARN: Final = "PipelineExecutionArn"
 _NOT_STORED: Final = frozenset({"ClientRequestToken", "PipelineVersionAlias", LOCAL})
 _CHANGED: Final = ("PipelineExecutionDescription", "PipelineExecutionDisplayName", "ParallelismConfiguration")
+_PARAMETERS: Final = "PipelineParameters"
 _SELECTION: Final = "SelectiveExecutionConfig"
 _SOURCE: Final = "SourcePipelineExecutionArn"
 _MOST: Final = 100
@@ -69,17 +71,19 @@ def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     document = pipeline_document(
         serving, {**pipeline.body, "PipelineName": pipeline.name}, text, client_local(serving, pipeline.body, asked)
     )
-    _add_stand_ins(serving, document.data[LOCAL], checked_definition(serving, document))
+    definition = checked_definition(serving, document)
+    _add_stand_ins(serving, document.data[LOCAL], definition)
+    # The same token makes the same id, and only one job can have the name with it.
+    execution_id = made_id(hashlib.sha256(f"{pipeline.arn} {asked['ClientRequestToken']}".encode()).digest()[:16])
     begin = {
         "PipelineExecutionDisplayName": display_name(round(time.time() * 1000)),
         **{member: value for member, value in asked.items() if member not in _NOT_STORED},
         "PipelineName": pipeline.name,
         "PipelineArn": pipeline.arn,
         "PipelineVersionId": version["Id"],
+        **_experiment(definition, asked, pipeline, execution_id),
     }
     again = digest_of(asked)
-    # The same token makes the same id, and only one job can have the name with it.
-    execution_id = made_id(hashlib.sha256(f"{pipeline.arn} {asked['ClientRequestToken']}".encode()).digest()[:16])
     reading: Any = kinds.PIPELINE.reads
     with refusals_answered():
         file, name = reading.begun(document, start=begin, execution_id=execution_id)
@@ -130,6 +134,26 @@ def _add_stand_ins(serving: Serving, local: dict[str, Any], definition: Definiti
             f"These steps do not run on this machine: {said}. Say what stands in for them in a YAML file, such as "
             f"'{missing[0].name}: {{Python: step.py:handler}}', and give it to smlocal exec or serve: --steps FILE"
         )
+
+
+def _experiment(
+    definition: Definition, asked: Mapping[str, Any], pipeline: StoredResource, execution_id: str
+) -> dict[str, Any]:
+    """The names of the experiment and the trial, for DescribePipelineExecution. There are no experiments here."""
+    given = definition.given.get("PipelineExperimentConfig")
+    values, _ = values_of(definition.parameters, {each["Name"]: each["Value"] for each in asked.get(_PARAMETERS, ())})
+    execution = {
+        "PipelineName": pipeline.name,
+        "PipelineArn": pipeline.arn,
+        "PipelineExecutionId": execution_id,
+        _ARN: execution_arn(pipeline.arn, execution_id),
+    }
+    try:
+        found = evaluate(given or {}, Known(parameters=values, execution=execution))
+    except ValueUnknownError:
+        return {}
+    shown = {name: found[name] for name in ("ExperimentName", "TrialName") if isinstance(found.get(name), str)}
+    return {"PipelineExperimentConfig": shown} if shown else {}
 
 
 def _check_selection(
@@ -227,11 +251,7 @@ def update_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]
 
 def describe_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """As it is now."""
-    name = _called(serving, call)
-    read = serving.store.read(name, (REQUEST, stored.STATE, stored.RETRY))
-    answer = stored.described(read)
-    request = read.documents[REQUEST]
-    return {**answer, **({"RoleArn": request["RoleArn"]} if "RoleArn" in request else {})}
+    return stored.described(serving.store.read(_called(serving, call), (REQUEST, stored.STATE, stored.RETRY)))
 
 
 def describe_pipeline_definition_for_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -335,7 +355,7 @@ def list_pipeline_parameters_for_execution(serving: Serving, call: AwsCall) -> d
     asked = {"MaxResults": _MOST, **call.parameters}
     read = serving.store.read(_called(serving, call), (JOB, REQUEST))
     definition = json.loads(_definition_of(read.documents[JOB]))
-    given = {each["Name"]: each["Value"] for each in read.documents[REQUEST].get("PipelineParameters", ())}
+    given = {each["Name"]: each["Value"] for each in read.documents[REQUEST].get(_PARAMETERS, ())}
     parameters, _ = read_parameters(definition.get("Parameters"))
     values, _ = values_of(parameters, given)
     found = [

@@ -6,18 +6,8 @@ from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
-from tests.unit.endpoint.sagemaker.test_pipelines import (
-    ARN,
-    FAIL,
-    LAMBDA,
-    ROLE,
-    Pipelines,
-    create,
-    definition,
-    refusal,
-    token,
-    with_options,
-)
+from tests.unit.endpoint.sagemaker.conftest import ARN, FAIL, LAMBDA, ROLE, Pipelines, definition, refusal, token
+from tests.unit.endpoint.sagemaker.test_pipelines import with_options
 
 from smlocal.endpoint.serving import ClientRights, Options, Serving
 from smlocal.jobs.store.resources import StoredResource
@@ -136,6 +126,17 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     assert ask("sagemaker", "DescribePipeline", PipelineName="P")["LastRunTime"] == read.record.created
 
 
+def test_the_experiment_of_an_execution(ask: Ask, start: Start, create_pipeline: Pipelines) -> None:
+    config = {
+        "ExperimentName": {"Get": "Execution.PipelineName"},
+        "TrialName": {"Get": "Execution.PipelineExecutionId"},
+    }
+    create_pipeline("P", PipelineDefinition=definition(PipelineExperimentConfig=config))
+    arn = start()
+    found = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExperimentConfig"]
+    assert found == {"ExperimentName": "P", "TrialName": arn.rpartition("/")[2]}
+
+
 def test_the_same_start_again_is_one_execution(serving: Serving, start: Start) -> None:
     arn = start(ClientRequestToken=token(7))
     assert start(ClientRequestToken=token(7)) == arn
@@ -239,7 +240,9 @@ def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start) -> None:
     assert serving.store.document(serving.store.name_of(own), "job")["Data"]["Local"]["Steps"]["L"] == {"Outputs": {}}
 
 
-def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(start: Start, create: Pipelines) -> None:
+def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
+    start: Start, create_pipeline: Pipelines
+) -> None:
     cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
     athena = {**dict.fromkeys(ATHENA, "x"), "OutputS3Uri": "s3://b/o", "OutputFormat": "PARQUET"}
     source = {"LocalPath": "/opt/ml/processing/d", "AthenaDatasetDefinition": athena}
@@ -249,7 +252,7 @@ def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(start: 
         "ProcessingResources": {"ClusterConfig": cluster},
         "ProcessingInputs": [{"InputName": "d", "DatasetDefinition": source}],
     }
-    create("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
+    create_pipeline("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
     code, message = refusal(start)
     assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
     assert start(Local={"Steps": {"S": {"Skip": True}}})
@@ -362,6 +365,9 @@ def test_answers_to_a_callback(serving: Serving, ask: Ask, waiting: str) -> None
     again = {"CallbackToken": "t123456789", "FailureReason": "no", "ClientRequestToken": token(2)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))
     assert (code, "The step C was answered already" in message) == ("ResourceNotFound", True)
+    serving.store.change_resource(stored.CALLBACK, "t123456789", lambda _: None, at=1)  # as when the step has ended
+    assert ask("sagemaker", "SendPipelineExecutionStepSuccess", **asked, **outputs) == {ID: waiting}
+    assert refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))[0] == "ResourceNotFound"
     unknown = {"CallbackToken": "t000000000", "ClientRequestToken": token(3)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **unknown))
     assert (code, "no step waits for an answer with the token t000000000" in message) == ("ResourceNotFound", True)
