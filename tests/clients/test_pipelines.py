@@ -52,3 +52,15 @@ def test_the_aws_cli(user: User, program: Callable[[], Path]) -> None:
     arn = "arn:aws:sagemaker:us-east-1:123456789012:pipeline/cli"
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [arn, "Failed", "End\tFailed\tgiven", "Cli", arn]
+
+
+@pytest.mark.slow(14)
+@pytest.mark.long
+def test_a_pipeline_of_sdk_3(user: User, image: Callable[[str], str]) -> None:
+    done = user.execute("sdk-3", "sdk3_pipeline.py", image("py"), "Pipe")
+    steps = [["Check", "Succeeded", None], ["Evaluate", "Succeeded", None]]
+    assert last_json(done.stdout) == {
+        "arns": ["arn:aws:sagemaker:us-east-1:123456789012:pipeline/pipe"] * 2,
+        "good": ["Succeeded", *steps],
+        "bad": ["Failed", ["Bad", "Failed", "bad: 0.25"], *steps],
+    }
