@@ -154,7 +154,10 @@ class PipelineSupervisor(Supervisor):
             execution_id=self.file.execution_id,
             make_maker=make_maker,
             stand_ins=RunningStandIns(
-                stand_ins=self.file.definition.stand_ins, done={}, wake=lambda: context.events.put(Woken())
+                stand_ins=self.file.definition.stand_ins,
+                folder=self.file.document.directory,
+                logs=os.path.join(store.directory(self.plan.name), "logs"),
+                wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
                 store=store,
@@ -269,6 +272,8 @@ class PipelineSupervisor(Supervisor):
                 self.context.reporter.stopping(event.cause, None)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
+            if event.grace == 0:
+                steps.kill()
 
     def _stop(self, steps: Steps, *, again: bool = False) -> None:
         for action in self.execution.stop(time.time(), again=again):
