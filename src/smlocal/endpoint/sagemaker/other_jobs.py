@@ -20,6 +20,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.sagemaker import kinds
+from smlocal.sagemaker.serving.model_registry import served
 from smlocal.sagemaker.transform.facts import NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
@@ -31,7 +32,7 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of
 
 def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     """The validated tuning job, with the code of its training jobs."""
-    document = Document(dict(call.parameters), name="request", directory="/")
+    document = Document(dict(call.parameters), name="request", directory=serving.directory)
     parts = [{**local_block(serving, each), "Region": call.region} for each in _definitions(document.data)]
     document.data[LOCAL], document.local_of_parts = parts[0], parts if len(parts) > 1 else ()
     with refusals_answered():
@@ -142,11 +143,11 @@ TUNING: Final = JobOperations(
 
 
 def _read_transform(serving: Serving, call: AwsCall, _: ExitStack) -> TransformFile:
-    model = dict(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
+    model = served(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
     containers = [model.get("PrimaryContainer") or {}, *(model.get("Containers") or ())]
     if any(each.get("ModelDataSource") for each in containers):
         raise validation_error(NO_DATA_SOURCE)
-    document = Document(dict(call.parameters), name="request", directory="/")
+    document = Document(dict(call.parameters), name="request", directory=serving.directory)
     add_model(document.data, model)
     limit_to_rights(serving, document, region=call.region)
     uri = call.parameters["TransformOutput"]["S3OutputPath"]
