@@ -25,6 +25,7 @@ from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
 from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
+from smlocal.pipelines.queue_messages import send_message
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.pipelines.steps import Steps
 from smlocal.sagemaker.pipelines.deciding import Execution, Start, State
@@ -165,7 +166,7 @@ class PipelineSupervisor(Supervisor):
                 run_id=self.plan.run_id,
                 arn=arn,
                 queue=(self.file.document.data.get(LOCAL) or {}).get(QUEUE_URL),
-                send=lambda queue, message: None,
+                send=lambda queue, message: send_message(queue, message, region=self.plan.identity.region),
                 say=context.reporter.progress,
             ),
             say=context.reporter.progress,
