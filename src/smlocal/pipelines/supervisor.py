@@ -75,14 +75,14 @@ class PipelineSupervisor(Supervisor):
     def run(self) -> None:
         """Run the steps."""
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=False)
+        self._lead(stopping=False, grace=None)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Go on for a leader that was killed at any moment."""
         self.course.outcome = past.outcome
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=past.outcome.stopped is not None)
+        self._lead(stopping=past.outcome.stopped is not None, grace=past.grace)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the execution ends, and why."""
@@ -96,10 +96,11 @@ class PipelineSupervisor(Supervisor):
 
     # Leading.
 
-    def _lead(self, *, stopping: bool) -> None:
+    def _lead(self, *, stopping: bool, grace: float | None) -> None:
         store = self.context.store
         with JobStarter(store.home) as starter, StoreChanges(store.home) as changes, ExitStack() as stack:
             steps = self._steps(starter, stack)
+            steps.grace = grace
             self._take_over(steps, stopping=stopping)
             try:
                 self._go(steps, changes)
@@ -223,6 +224,8 @@ class PipelineSupervisor(Supervisor):
                 steps.begin(Start(step=name, attempt=progress.attempts))
         if stopping:
             self._stop(steps, again=True)
+            if steps.grace == 0:
+                steps.kill()
 
     def _go(self, steps: Steps, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
