@@ -1,6 +1,7 @@
 """From a valid pipeline to the plan of one execution, and what is recorded of one that another process starts."""
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -15,10 +16,13 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.pipelines.earlier_runs import with_source
-from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
+from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, STEPS, PipelineFile, file_of
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.pipelines.definition import Definition, StandIn
 from smlocal.sagemaker.pipelines.names import execution_arn
+from smlocal.sagemaker.pipelines.reading import invalid_definition
+from smlocal.sagemaker.pipelines.step_reading import says
+from smlocal.terms.validation.violation import Violation
 
 KIND: Final = "sagemaker_pipeline"
 _ROLES: Final = ("RoleArn", "ExecutionRoleArn")
@@ -49,6 +53,7 @@ def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, stri
 
 def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds
     """What is recorded of a valid execution. The jobs of its steps count, and it does not."""
+    _check_stand_ins(file)
     place = _identity(file)
     return WaitingJob(
         platform=KIND, arn=place.arn, request=dict(file.start), job=_record(file, place.region), leads=True
@@ -64,6 +69,7 @@ def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any], name: str
 
 
 def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:
+    _check_stand_ins(file)
     return RecordedPlan(
         platform=KIND,
         name=name,
@@ -73,6 +79,26 @@ def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> Re
         identity=_identity(file),
         notes=tuple(_notes(file)),
     )
+
+
+def _check_stand_ins(file: PipelineFile) -> None:
+    absent = list(_absent(file))
+    if absent:
+        raise invalid_definition(file.document, absent)
+
+
+def _absent(file: PipelineFile) -> Iterator[Violation]:
+    """Stand-ins that this machine does not have."""
+    for name, stand_in in file.definition.stand_ins.items():
+        path = (LOCAL, STEPS, name)
+        if stand_in.file and not os.path.isfile(os.path.join(file.document.directory, stand_in.file)):
+            yield says((*path, "Python"), f"there is no file {stand_in.file}")
+        if stand_in.command:
+            program = stand_in.command[0]
+            # `which` takes paths too, but as relative to the folder of this process.
+            place = os.path.join(file.document.directory, program) if os.path.dirname(program) else program
+            if shutil.which(place) is None:
+                yield says((*path, "Command"), f"there is no program {program}")
 
 
 def _record(file: PipelineFile, region: str) -> dict[str, Any]:

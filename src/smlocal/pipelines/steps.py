@@ -107,7 +107,7 @@ class Steps:
             arguments = evaluate(dict(step.arguments), known)
             self._note(step, arguments=arguments)
             if self.stand_ins.has(step):
-                self.stand_ins.begin(step, arguments, self.execution.progress[step.name].attempts)
+                self.stand_ins.begin(step, arguments)
                 self.execution.started(step.name)
                 self._note(step, note=self.stand_ins.spoken(step))
             elif kind == "Callback":
@@ -182,7 +182,7 @@ class Steps:
         """True if the step has ended."""
         kind = step.type.name
         if self.stand_ins.has(step):
-            found = self.stand_ins.look(step)
+            found = self.stand_ins.look(step, self.records[step.name].arguments)
             if found is not None:
                 self._end(step, found.end, answer=found.answer)
             return found is not None

@@ -25,6 +25,7 @@ from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
 from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
+from smlocal.pipelines.queue_messages import send_message
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.pipelines.steps import Steps
 from smlocal.sagemaker.pipelines.deciding import Execution, Start, State
@@ -74,14 +75,14 @@ class PipelineSupervisor(Supervisor):
     def run(self) -> None:
         """Run the steps."""
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=False)
+        self._lead(stopping=False, grace=None)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Go on for a leader that was killed at any moment."""
         self.course.outcome = past.outcome
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=past.outcome.stopped is not None)
+        self._lead(stopping=past.outcome.stopped is not None, grace=past.grace)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the execution ends, and why."""
@@ -95,10 +96,11 @@ class PipelineSupervisor(Supervisor):
 
     # Leading.
 
-    def _lead(self, *, stopping: bool) -> None:
+    def _lead(self, *, stopping: bool, grace: float | None) -> None:
         store = self.context.store
         with JobStarter(store.home) as starter, StoreChanges(store.home) as changes, ExitStack() as stack:
             steps = self._steps(starter, stack)
+            steps.grace = grace
             self._take_over(steps, stopping=stopping)
             try:
                 self._go(steps, changes)
@@ -154,7 +156,10 @@ class PipelineSupervisor(Supervisor):
             execution_id=self.file.execution_id,
             make_maker=make_maker,
             stand_ins=RunningStandIns(
-                stand_ins=self.file.definition.stand_ins, done={}, wake=lambda: context.events.put(Woken())
+                stand_ins=self.file.definition.stand_ins,
+                folder=self.file.document.directory,
+                logs=os.path.join(store.directory(self.plan.name), "logs"),
+                wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
                 store=store,
@@ -162,7 +167,7 @@ class PipelineSupervisor(Supervisor):
                 run_id=self.plan.run_id,
                 arn=arn,
                 queue=(self.file.document.data.get(LOCAL) or {}).get(QUEUE_URL),
-                send=lambda queue, message: None,
+                send=lambda queue, message: send_message(queue, message, region=self.plan.identity.region),
                 say=context.reporter.progress,
             ),
             say=context.reporter.progress,
@@ -222,6 +227,8 @@ class PipelineSupervisor(Supervisor):
                 steps.begin(Start(step=name, attempt=progress.attempts))
         if stopping:
             self._stop(steps, again=True)
+            if steps.grace == 0:
+                steps.kill()
 
     def _go(self, steps: Steps, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
@@ -274,6 +281,8 @@ class PipelineSupervisor(Supervisor):
                 self.context.reporter.stopping(event.cause, None)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
+            if event.grace == 0:
+                steps.kill()
 
     def _stop(self, steps: Steps, *, again: bool = False) -> None:
         for action in self.execution.stop(time.time(), again=again):

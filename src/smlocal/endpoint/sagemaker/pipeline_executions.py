@@ -87,10 +87,11 @@ def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     reading: Any = kinds.PIPELINE.reads
     with refusals_answered():
         file, name = reading.begun(document, start=begin, execution_id=execution_id)
+        waiting = kinds.PIPELINE.waiting_job(file, name)
     _check_selection(serving, pipeline.arn, file.definition, asked.get(_SELECTION))
     documents = {stored.CLIENT: {**_of_client(serving), _ASKED: again}}
     try:
-        record = _started(serving, kinds.PIPELINE.waiting_job(file, name), name, documents)
+        record = _started(serving, waiting, name, documents)
     except NameInUseError:
         record = serving.store.get(name)
         if (serving.store.document(name, stored.CLIENT) or {}).get(_ASKED) != again:
