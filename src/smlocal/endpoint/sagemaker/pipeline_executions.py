@@ -331,7 +331,10 @@ def list_pipeline_execution_steps(serving: Serving, call: AwsCall) -> dict[str, 
     """A page of the steps that have begun, the newest first."""
     asked = {"MaxResults": _MOST, **call.parameters}
     if _ARN not in asked:
-        raise validation_error(f"{_ARN} is missing.")
+        raise validation_error(
+            "1 validation error detected: Value null at 'pipelineExecutionArn' failed to satisfy constraint: "
+            "Member must not be null"
+        )
     steps = stored.read_steps(serving.store, _called(serving, call)).values()
     taken = take([_ListedStep(step=step) for step in steps if has_begun(step.progress)], asked)
     rows = {each.name: listed([each.step.listed])[0] for each in taken[0]}
