@@ -11,7 +11,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.regex import regex
 from smlocal.errors import UsageRefusedError
 from smlocal.jobfile import local_block
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobfile.option import LOCAL, Option
 from smlocal.jobfile.settings import LocalSettings
@@ -25,12 +25,17 @@ from smlocal.terms.validation.violation import Path, Violation, closest
 PARAMETERS: Final = "Parameters"
 SELECT: Final = "Select"
 SOURCE: Final = "Source"
-QUEUE: Final = "Queue"
+QUEUE_URL: Final = "Queue"
 STEPS: Final = "Steps"
 CACHE: Final = "Cache"
+START: Final = "Start"
+EXECUTION: Final = "Execution"
+"""In the recorded file of an execution: its StartPipelineExecution request, and its id."""
+OUTPUT: Final = "Output"
+"""There too: where artifacts go whose bucket has no folder, if no client has started it."""
 CONTENTS: Final = "contents"
 """The value of `Local.Cache` with which the cache also looks at what lies in folders."""
-OWN: Final = (STEPS, PARAMETERS, SELECT, SOURCE, QUEUE)
+OWN: Final = (STEPS, PARAMETERS, SELECT, SOURCE, QUEUE_URL)
 """Members of `Local` that only pipelines have."""
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9]+")
 _NAME: Final = regex(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
@@ -66,7 +71,7 @@ class PipelineReading(JobReading):
         "hyperparameters": (LOCAL, PARAMETERS),
         "select": (LOCAL, SELECT),
         "source_execution": (LOCAL, SOURCE),
-        "queue": (LOCAL, QUEUE),
+        "queue": (LOCAL, QUEUE_URL),
     }
     USUAL_STEM = "pipeline"
 
@@ -196,7 +201,16 @@ def _wrong(local: Mapping[str, Any], definition: Definition) -> Iterator[Violati
     elif selected and local.get(SOURCE) is None and all(name in definition.steps for name in selected):
         trouble = selection_trouble(definition, selected, source_arn=None, source={})
         if trouble is not None:
-            yield says((LOCAL, SELECT), f"{trouble}; {SOURCE} names the execution with their results", trouble)
-    for name in (SOURCE, QUEUE):
+            yield says(
+                (LOCAL, SELECT),
+                f"{trouble}; --source-execution or Local.{SOURCE} names the execution with their results",
+                trouble,
+            )
+    for name in (SOURCE, QUEUE_URL):
         if not isinstance(local.get(name, ""), str):
             yield says((LOCAL, name), "must be text")
+
+
+def recorded_file(recorded: Mapping[str, Any]) -> PipelineFile:
+    """The pipeline of a recorded execution."""
+    return file_of(recorded_document(recorded), start=recorded[START], execution_id=recorded[EXECUTION])

@@ -1,4 +1,4 @@
-"""What a plan shows of a pipeline: its parameters and its graph with images and instances, and what it costs at most."""
+"""What a plan shows of a pipeline: parameters, the graph with images and instances, and what it costs at most."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -7,7 +7,7 @@ from smlocal.pipelines.job_file import PipelineFile
 from smlocal.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.sagemaker.pipelines.arguments import with_parameters
 from smlocal.sagemaker.pipelines.cache import CacheAnswer
-from smlocal.sagemaker.pipelines.definition import SUCCEEDED, Definition, StandIn, Step
+from smlocal.sagemaker.pipelines.definition import SUCCEEDED, Definition, Step
 from smlocal.sagemaker.pipelines.expressions import GET, JOIN, is_expression
 from smlocal.sagemaker.pipelines.for_each import MOST_ITEMS, items_of
 from smlocal.sagemaker.pipelines.graph import own_arguments
@@ -46,16 +46,17 @@ def outline(file: PipelineFile, *, cached: AskCache = lambda _step, _arguments: 
     definition = file.definition
     given = {each["Name"]: each["Value"] for each in file.start.get("PipelineParameters", ())}
     values, _ = values_of(definition.parameters, given)
-    chosen = file.start.get("SelectiveExecutionConfig")
-    selected = None if chosen is None else [each["StepName"] for each in chosen["SelectedSteps"]]
+    chosen: Mapping[str, Any] = file.start.get("SelectiveExecutionConfig") or {}
+    selected = [each["StepName"] for each in chosen["SelectedSteps"]] if chosen else None
     arguments = {name: with_parameters(own_arguments(step), values) for name, step in definition.steps.items()}
     steps = [_step(definition, step, arguments[step.name], cached) for step in _in_order(definition)]
     if selected is not None:
         kept = needed_from_source(definition, set(selected))
-        for step in steps:
-            if step["Name"] not in selected:
-                step["Selected"] = False
-                step |= {"ResultFrom": chosen.get("SourcePipelineExecutionArn")} if step["Name"] in kept else {}
+        for shown in steps:
+            if shown["Name"] not in selected:
+                shown["Selected"] = False
+                if shown["Name"] in kept:
+                    shown["ResultFrom"] = chosen.get("SourcePipelineExecutionArn")
     counted = _Cost(definition, arguments, values, selected)
     return {
         "PipelineName": file.pipeline,
@@ -94,7 +95,7 @@ def _step(definition: Definition, step: Step, arguments: Mapping[str, Any], cach
             for part in parts
             for kind, count in _instances(step, part)
         ],
-        "StandIn": None if stand_in is None else spoken_stand_in(stand_in),
+        "StandIn": None if stand_in is None else stand_in.spoken,
         "Cache": None if answer is None else {"Source": answer.source} if answer.source else {"Why": answer.why},
     }
     return {name: value for name, value in known.items() if value}
@@ -141,15 +142,6 @@ def spoken_value(value: Any) -> str:
     return "…"
 
 
-def spoken_stand_in(stand_in: StandIn) -> str:
-    """What stands in for a step."""
-    if stand_in.skip:
-        return "it is skipped"
-    if stand_in.outputs is not None:
-        return "its outputs are fixed"
-    return f"{stand_in.file}:{stand_in.handler} runs" if stand_in.handler else f"{' '.join(stand_in.command)} runs"
-
-
 # What it costs at most.
 
 
@@ -176,7 +168,7 @@ class _Cost:
     def hours(self) -> dict[str, float]:
         """By instance type."""
         found: dict[str, dict[str, float]] = {}
-        for step in reversed(self.definition.steps.values()):  # those in a step come after it
+        for step in reversed([*self.definition.steps.values()]):  # those in a step come after it
             found[step.name] = self._of(step, found)
         total = _sum(found[step.name] for step in self.below.get(None, ()))
         return {kind: round(hours, 2) for kind, hours in total.items()}

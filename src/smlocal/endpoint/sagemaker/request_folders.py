@@ -37,10 +37,12 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     _check_members(serving, local)
     if "Gpus" not in local:
         local = {**serving.options.local, **local}
-    for path in _paths(request, local):
-        _check_path(serving, path)
+    if serving.options.rights.allowed_paths is not None:
+        for path in _paths(request, local):
+            _check_path(path, serving.options.rights.allowed_paths)
     rights = serving.job_rights()
-    local["AllowedPaths"] = list(rights.folders or ())
+    if rights.folders is not None:
+        local["AllowedPaths"] = list(rights.folders)
     if rights.buckets is not None:
         local["AllowedBuckets"] = list(rights.buckets)
     else:
@@ -133,10 +135,10 @@ def _texts(value: Any) -> Iterator[str]:
     return (uri for uri in _locations(value) if uri.startswith("s3://"))
 
 
-def _check_path(serving: Serving, path: str) -> None:
+def _check_path(path: str, allowed: tuple[str, ...]) -> None:
     """The early answer for what the request names outright; where a path is resolved, it is checked again."""
     try:
-        local_path(path, "/", Rights(folders=serving.options.rights.allowed_paths))
+        local_path(path, "/", Rights(folders=allowed))
     except PathNotAllowedError as error:
         raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 

@@ -1,6 +1,7 @@
 """What is stored of an execution, and read by whoever shows it, without its definition."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
@@ -34,6 +35,11 @@ def step_document(name: str) -> str:
     return f"step-{name}"
 
 
+def answer_document(token: str) -> str:
+    """The kind of the document with the answer to a callback: `OutputParameters`, or a `FailureReason`."""
+    return f"answer-{token}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredStep:
     """A step that has begun."""
@@ -49,6 +55,8 @@ class StoredStep:
     """Of a Callback: its message, with the token."""
     note: str = ""
     """What stood in for it."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """The locations that it has written, and where that is on this machine."""
 
     @property
     def progress(self) -> Progress:
@@ -66,12 +74,14 @@ class StoredStep:
             "Cache": self.cache,
             "Waits": self.waits,
             "Note": self.note or None,
+            "Folders": dict(self.folders) or None,
         }
         given = {name: value for name, value in known.items() if value is not None}
         return {**given, "Progress": recorded(self.listed.progress)}
 
 
-def _stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
+def stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
+    """A step, as its document has it."""
     return StoredStep(
         listed=Listed(
             name=name,
@@ -85,6 +95,7 @@ def _stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
         cache=document.get("Cache"),
         waits=document.get("Waits"),
         note=document.get("Note", ""),
+        folders=document.get("Folders", {}),
     )
 
 
@@ -98,7 +109,7 @@ def read_steps(store: Store, name: str) -> dict[str, StoredStep]:
     names = (store.document(name, STATE) or {}).get("Names", [])
     documents = store.read(name, [step_document(each) for each in names]).documents
     found = [(each, documents.get(step_document(each))) for each in names]
-    return {each: _stored_step(each, document) for each, document in found if document is not None}
+    return {each: stored_step(each, document) for each, document in found if document is not None}
 
 
 def status_of(record: JobRecord, state: Mapping[str, Any] | None) -> str:
