@@ -20,7 +20,7 @@ from smlocal.sagemaker.pipelines.names import made_id
 from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.step_reading import says
-from smlocal.terms.validation.violation import Path, Violation, closest
+from smlocal.terms.validation.violation import Path, Violation, closest, spoken
 
 PARAMETERS: Final = "Parameters"
 SELECT: Final = "Select"
@@ -181,7 +181,8 @@ def _meant(violation: Violation) -> Violation:
     """Of a member that is not known, the one that only pipelines have, if it is meant."""
     path = violation.path
     meant = closest(str(path[1]), (*OWN, CACHE)) if len(path) == 2 and "unknown key" in violation.text else None  # noqa: PLR2004 - Local and a member
-    return violation if meant is None else says(path, f"unknown key; did you mean {meant}?")
+    text = f"unknown key {spoken(path)}: did you mean {meant}?"
+    return violation if meant is None else Violation(path=path, text=text)
 
 
 def _wrong(local: Mapping[str, Any], definition: Definition) -> Iterator[Violation]:

@@ -92,9 +92,9 @@ def _by_this_machine(step: Step, request: dict[str, Any], document: Document, *,
     if kind is None:
         return shape_violations(_SHAPES[step.type.name], request, strict=strict)
     reading = request_reading(kind)
-    open_places = any(True for _ in expressions_in(request))
-    if open_places:
-        found = shape_violations(reading.shape(strict=strict), request, strict=strict)
+    named_model = kind is TRANSFORM and not strict  # a file of such a job has the model itself
+    if named_model or any(True for _ in expressions_in(request)):
+        found = shape_violations(reading.shape(strict=strict or named_model), request, strict=strict)
         raw: Any = without_expressions(without_nulls(request))
         found += [violation for _, violation in reading.refused_members(None, raw)]
         return found
