@@ -93,7 +93,6 @@ OPTION_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "--data": ("--channel",),
     "--input": ("--channel",),
     "--hp": ("--hyperparameter",),
-    "--parameter": ("--hyperparameter",),
     "--background": ("--detach",),
     "--follow": ("smlocal logs --follow",),
     "--dry-run": ("smlocal plan",),

@@ -20,6 +20,7 @@ from smlocal.sagemaker.pipelines.names import made_id
 from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.step_reading import says
+from smlocal.terms.member_table import MemberTable
 from smlocal.terms.validation.violation import Path, Violation, closest, spoken
 
 PARAMETERS: Final = "Parameters"
@@ -90,6 +91,20 @@ class PipelineReading(JobReading):
             )
         file = file_of(document, start={}, stem=stem, strict=strict, local_allowed=local_allowed, begins=True)
         return file, name or job_name(file.pipeline, file.execution_id)
+
+    @property
+    def TABLE(self) -> MemberTable:  # noqa: N802 - as other kinds have it
+        """How each member of a file is handled; only asked to show it."""
+        from smlocal.sagemaker.pipelines.members import TABLE
+
+        return TABLE
+
+    def validated(self, document: Document, *, strict: bool) -> tuple[None, dict[str, Any], list[Violation]]:
+        """The document, and the keys that no pipeline has, to show how its members are handled."""
+        del strict
+        known = {name.partition("[")[0].partition(".")[0] for name in self.TABLE.rows}
+        unknown = [name for name in document.data if name not in {*known, LOCAL}]
+        return None, document.data, [Violation(path=(name,), text=f"unknown key {name}") for name in unknown]
 
     def instead(self, data: Mapping[str, Any], refused: Sequence[tuple[Option, str]]) -> list[str]:
         """Options are about one job."""

@@ -91,7 +91,10 @@ def _step(definition: Definition, step: Step, arguments: Mapping[str, Any], cach
         "After": [each.step if each.trigger == SUCCEEDED else f"{each.step} ({each.trigger})" for each in step.after],
         "Images": list(dict.fromkeys(image for part in parts if (image := _image(step, part)))),
         "Instances": [
-            {"InstanceType": spoken_value(kind), "InstanceCount": spoken_value(count)}
+            {
+                "InstanceType": spoken_value(kind),
+                "InstanceCount": count if isinstance(count, int) else spoken_value(count),
+            }
             for part in parts
             for kind, count in _instances(step, part)
         ],

@@ -99,7 +99,9 @@ def _inner(document: Document, *, for_service: bool) -> Document:
             says(("ParallelismConfiguration", "MaxParallelExecutionSteps"), "must be a whole number from 1 on")
         )
     text = document.data.get(DEFINITION)
-    if text is None and document.data.get(_LOCATION) is None:
+    if text is None and document.data.get(_LOCATION) is not None:
+        found.append(says((_LOCATION,), f"is for clients of smlocal serve; a file has the definition as {DEFINITION}"))
+    elif text is None:
         found.append(missing((DEFINITION,)))
     elif not isinstance(text, str if for_service else str | dict):
         found.append(says((DEFINITION,), f"must be JSON text; it is {kind_of(text)}"))
