@@ -5,17 +5,10 @@ from collections.abc import Iterable
 from typing import Any, Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.pipelines.deciding import Execution, Progress, State
+from smlocal.sagemaker.pipelines.deciding import Progress, State
 from smlocal.sagemaker.pipelines.definition import Step
 
 _UNLISTED: Final = frozenset({State.WAITING, State.READY, State.LEFT_OUT})
-
-
-def listed_steps(execution: Execution, *, ascending: bool = False) -> list[dict[str, Any]]:
-    """Those of an execution, the newest first."""
-    steps = execution.steps
-    begun = [Listed.of(steps[name], progress) for name, progress in execution.progress.items()]
-    return listed(begun, ascending=ascending)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
