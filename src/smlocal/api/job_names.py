@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
+from smlocal.jobs.documents import LED_BY
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
@@ -30,7 +31,7 @@ _MOST_SUGGESTED = 3
 _MOST_COMPARED = 1000
 """Only the newest names are compared: comparing ten thousand takes a second."""
 LAST = "@last"
-"""Instead of a name: the newest job."""
+"""Instead of a name: the newest job that no other has made."""
 
 
 def resolve_job_name(text: str) -> str:
@@ -75,15 +76,17 @@ def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
 
 
 def newest_job_name() -> str:
-    """The name of the job that was made last; `JobUnknownError` if there is none."""
+    """The name of the job that was made last, and by no other; `JobUnknownError` if there is none."""
     with Store.open(home_directory()) as store:
         return _newest(store, "there is no job yet")
 
 
 def _newest(store: Store, none: str) -> str:
-    newest = store.list(limit=1)
+    newest = store.list(limit=_MOST_COMPARED)
     if newest:
-        return newest[0].name
+        names = [record.name for record in newest]
+        led = {record.name for kind in LED_BY for record, _ in store.jobs_with(kind, names)}
+        return next((name for name in names if name not in led), names[0])
     raise JobUnknownError(
         none,
         details=[f"Jobs are in {store.home}."],

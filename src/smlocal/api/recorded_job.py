@@ -51,9 +51,9 @@ def read_recorded(
         refuse_to_run(document)
     if kind in {TRANSFORM, TUNING, REPLICAS, ENDPOINT, PIPELINE}:
         reading = kind.reads
-        document.data.pop(reading.NAME, None)
+        stem = reading.begin_again(document, job, recorded)
         apply_overrides(document, given)
-        return reading.read_named(document, name=given.get("name"), stem=reading.stem_of(recorded), strict=strict)
+        return reading.read_named(document, name=given.get("name"), stem=stem, strict=strict)
     if kind is PROCESSING:
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     if image_id:

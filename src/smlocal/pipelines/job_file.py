@@ -92,6 +92,19 @@ class PipelineReading(JobReading):
         file = file_of(document, start={}, stem=stem, strict=strict, local_allowed=local_allowed, begins=True)
         return file, name or job_name(file.pipeline, file.execution_id)
 
+    def begin_again(self, document: Document, recorded: Mapping[str, Any], name: str) -> str:
+        """The same pipeline, with what a client said about the execution."""
+        del name
+        start = recorded[START]
+        for each in start.get("PipelineParameters", ()):
+            if not document.has((LOCAL, PARAMETERS, each["Name"])):
+                document.set((LOCAL, PARAMETERS, each["Name"]), each["Value"])
+        chosen = start.get("SelectiveExecutionConfig")
+        if chosen and not document.has((LOCAL, SELECT)):
+            document.set((LOCAL, SELECT), [each["StepName"] for each in chosen["SelectedSteps"]])
+            document.set((LOCAL, SOURCE), chosen.get("SourcePipelineExecutionArn"))
+        return str(start["PipelineName"])
+
     @property
     def TABLE(self) -> MemberTable:  # noqa: N802 - as other kinds have it
         """How each member of a file is handled; only asked to show it."""

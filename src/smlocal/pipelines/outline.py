@@ -37,6 +37,8 @@ _WIDEST: Final = 32
 """The column of names; longer ones push the rest aside."""
 _DEEPEST: Final = 8
 """Levels that are indented."""
+_NOT_KNOWN: Final = "s3://result/of-an-earlier-step"
+"""In place of an expression: most are locations."""
 _TIMELESS: Final = ("Transform",)
 """Jobs without a limit of their time."""
 
@@ -65,6 +67,29 @@ def outline(file: PipelineFile, *, cached: AskCache = lambda _step, _arguments: 
         "InstanceHoursAtMost": counted.hours(),
         "NotCounted": counted.not_counted,
     }
+
+
+def jobs_of_steps(file: PipelineFile) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each training and processing step whose image is known: its name, image and request.
+
+    What is not known before it runs has a value that stands for it.
+    """
+    values = {name: each.default for name, each in file.definition.parameters.items() if each.default is not None}
+    for step in _in_order(file.definition):
+        if step.type.name not in {"Training", "Processing"} or step.name in file.definition.stand_ins:
+            continue
+        request = with_parameters(own_arguments(step), values)
+        image = _at(request, _PARTS[step.type.name][1])
+        if isinstance(image, str):
+            yield step.name, image, _without_expressions(request)
+
+
+def _without_expressions(value: Any) -> Any:
+    if is_expression(value):
+        return _NOT_KNOWN
+    if isinstance(value, dict):
+        return {name: _without_expressions(each) for name, each in value.items()}
+    return [_without_expressions(each) for each in value] if isinstance(value, list) else value
 
 
 def _in_order(definition: Definition) -> Iterator[Step]:

@@ -10,9 +10,11 @@ import yaml
 from smlocal.api.job_source import read_any, validate_file
 from smlocal.api.overrides import Overrides
 from smlocal.errors import RequestInvalidError, SmlocalError, UsageRefusedError
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobfile.option import LOCAL
-from smlocal.pipelines.job_file import PipelineFile
+from smlocal.pipelines.job_file import READING, PipelineFile
+from smlocal.pipelines.preparing import PREPARING
+from smlocal.sagemaker.jobfile.job_file import JobFile
 
 ROLE = "arn:aws:iam::123456789012:role/R"
 CLUSTER = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30}
@@ -206,3 +208,43 @@ def test_what_is_no_definition_is_not_larger_for_naming_steps(tmp_path: Path) ->
     error = validate_file(str(file), strict=False).error
     assert error is not None
     assert "larger than 1 MiB, which no definition may be" in error.sentence
+
+
+def test_another_run_is_of_the_same_pipeline_as_a_client_has_started_it() -> None:
+    job, _ = read(definition(local={"Parameters": {"Depth": 3}}), {"hyperparameters": {"Data": "x"}})
+    start = {
+        "PipelineName": "mine",
+        "PipelineParameters": [{"Name": "Depth", "Value": "5"}, {"Name": "Data", "Value": "s3://b/x"}],
+        "SelectiveExecutionConfig": {"SourcePipelineExecutionArn": "arn", "SelectedSteps": [{"StepName": "Enough"}]},
+    }
+    document = recorded_document({**job.document.record(), "Data": definition()})
+    assert READING.begin_again(document, {"Start": start}, "anything") == "mine"
+    again, _ = READING.read_named(document, name=None, stem="mine", strict=False)
+    assert again.start == start
+
+
+def test_the_image_of_the_first_training_step_is_checked() -> None:
+    train = {
+        "Name": "Train",
+        "Type": "Training",
+        "Arguments": {
+            "AlgorithmSpecification": {"TrainingImage": {"Get": "Parameters.Image"}, "TrainingInputMode": "File"},
+            "OutputDataConfig": {"S3OutputPath": {"Get": "Execution.PipelineName"}},
+            "ResourceConfig": CLUSTER,
+            "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        },
+    }
+    image = {"Name": "Image", "Type": "String", "DefaultValue": "trained"}
+    local = {"Cache": "contents", "Memory": "1g", "Queue": "q"}
+    data = definition(PROCESS, train, FAIL, local=local, parameters=[image])
+    said: list[str] = []
+    document = PREPARING.checked(Document(data, name="p.yaml", directory="/x"), said.append)
+    assert said == ["the image of p.yaml is checked for its step Train; others are checked by their names: image"]
+    job, _ = read_any(document, {}, path="p.yaml", fill_in=False, strict=False)
+    assert isinstance(job, JobFile)
+    assert job.raw["AlgorithmSpecification"]["TrainingImage"] == "trained"
+    assert document.data[LOCAL] == {"Memory": "1g"}
+    (only,) = (PREPARING.checked(Document(definition(), name="p.yaml", directory="/x"), said.append),)
+    assert only.data["AppSpecification"] == {"ImageUri": "image"}
+    with pytest.raises(UsageRefusedError, match="no training or processing step"):
+        PREPARING.checked(Document(definition({**FAIL, "DependsOn": []}), name="p.yaml", directory="/x"), said.append)

@@ -90,7 +90,7 @@ def _by_this_machine(step: Step, request: dict[str, Any], document: Document, *,
     """As the request of an ordinary job. What members say together is checked if no expression is left."""
     kind = _KINDS.get(step.type.name)
     if kind is None:
-        return shape_violations(_SHAPES[step.type.name], request, strict=strict)
+        return shape_violations(_SHAPES[step.type.name], request, strict=True)
     reading = request_reading(kind)
     named_model = kind is TRANSFORM and not strict  # a file of such a job has the model itself
     if named_model or any(True for _ in expressions_in(request)):

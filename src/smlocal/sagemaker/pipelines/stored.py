@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs import documents
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
@@ -17,8 +18,7 @@ STATE: Final = "pipeline"
 """The document of an execution: the names of the steps that have begun, its status, the items of each ForEach."""
 CLIENT: Final = "pipeline-client"
 """The document with the rights of the client that has started it; none for executions of this machine's user."""
-STEP_OF: Final = "step-of"
-"""With a job that a step has made: the execution and the step."""
+STEP_OF: Final = documents.STEP_OF
 CALLBACK: Final = "callback"
 """The kind of the resource that leads from the token of a Callback to its step."""
 _STATUSES: Final = {
