@@ -9,6 +9,12 @@ class ModelMissingError(RequestRefusedError):
     id = "model-missing"
 
 
+class ModelPackageError(RequestRefusedError):
+    """The model package is not approved, or does not say which image serves its model."""
+
+    id = "model-package"
+
+
 class ModelUnmappedError(RequestRefusedError):
     """The model that is to be deployed is in S3, and no folder stands for the bucket."""
 
@@ -43,6 +49,18 @@ class IsAnEndpointError(RequestRefusedError):
     """What is described is an endpoint, and a training job is wanted."""
 
     id = "is-an-endpoint"
+
+
+class CallbackUnknownError(RequestRefusedError):
+    """No step of a pipeline waits with this token."""
+
+    id = "callback-unknown"
+
+
+class CallbackAnswerError(RequestRefusedError):
+    """The answer to a step of a pipeline has other outputs than the step."""
+
+    id = "callback-answer"
 
 
 class EndpointNotInServiceError(SmlocalError):
@@ -109,6 +127,12 @@ class TuningLibraryError(MachineNotReadyError):
     """The library that chooses points for Bayesian tuning is not installed."""
 
     id = "tuning-library"
+
+
+class SelectedStepsError(RequestRefusedError):
+    """These steps of a pipeline cannot be run alone."""
+
+    id = "selected-steps"
 
 
 class IsAPipelineError(RequestRefusedError):

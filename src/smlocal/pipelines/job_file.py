@@ -124,6 +124,11 @@ class PipelineReading(JobReading):
         del data, refused
         return ["Leave it out, or set it in the steps of the file. Values of parameters: --parameter NAME=VALUE"]
 
+    def begun(self, document: Document, *, start: Mapping[str, Any], execution_id: str) -> tuple[PipelineFile, str]:
+        """The execution that a client asks for, every parameter of which has a value, and its name."""
+        file = file_of(document, start=start, execution_id=execution_id, begins=True)
+        return file, job_name(file.pipeline, file.execution_id)
+
 
 READING: Final = PipelineReading()
 
@@ -162,7 +167,7 @@ def file_of(
         document,
         given=values if begins or values else None,
         begins=begins,
-        for_service=strict and not local_allowed,
+        demands_stand_ins=local_allowed or not strict,
         strict=strict,
         others=lambda definition: [*map(_meant, found), *_wrong(own, definition)],
     )

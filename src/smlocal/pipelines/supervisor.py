@@ -4,6 +4,7 @@ Everything that a step makes has a name that follows from the execution, the ste
 goes on for one that was killed finds what that one has made, and makes nothing twice.
 """
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -165,6 +166,10 @@ class PipelineSupervisor(Supervisor):
                 say=context.reporter.progress,
             ),
             say=context.reporter.progress,
+            sources={
+                uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
+            },
+            sees_contents=self.file.contents,
         )
 
     def _limit(self) -> int | None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from smlocal.data.sources.local_path import local_path
@@ -48,7 +48,7 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     else:
         local.pop("AllowedBuckets", None)
     sources = local.get("Sources")
-    local["Sources"] = {**dict(_buckets(serving, request)), **(sources if isinstance(sources, dict) else {})}
+    local["Sources"] = {**bucket_folders(serving, request), **(sources if isinstance(sources, dict) else {})}
     output = _s3_output(request)
     if output is not None and "Output" not in local:
         local["Output"] = folder_of(serving, output) or serving.artifacts
@@ -77,11 +77,11 @@ def bucket_of(serving: Serving, uri: str) -> tuple[Bucket, str] | None:
     return Bucket(serving.buckets, found[1]), uri[found.end() :]
 
 
-def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for uri in _texts(request):
-        found = _BUCKET.match(uri)
-        if found is not None and os.path.isdir(os.path.join(serving.buckets, found[1])):
-            yield f"s3://{found[1]}", os.path.join(serving.buckets, found[1])
+def bucket_folders(serving: Serving, request: Mapping[str, Any]) -> dict[str, str]:
+    """The buckets that a request names and that are folders here, with the folders."""
+    named = {found[1] for uri in _texts(request) if (found := _BUCKET.match(uri)) is not None}
+    folders = {f"s3://{name}": os.path.join(serving.buckets, name) for name in sorted(named)}
+    return {bucket: folder for bucket, folder in folders.items() if os.path.isdir(folder)}
 
 
 def _s3_output(request: Mapping[str, Any]) -> str | None:
@@ -99,10 +99,22 @@ def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
         if name not in known:  # else it would seem a matter of rights
             meant = closest(name, known)
             raise validation_error(f"unknown key Local.{name}{f': did you mean {meant}?' if meant else ''}")
-    raise validation_error(
-        f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+    raise not_let(refused)
+
+
+def not_let(names: Iterable[str]) -> ServiceError:
+    """The answer to a request with members of `Local` that clients of this server may not set."""
+    return validation_error(
+        f"This server does not let clients set {', '.join(f'Local.{name}' for name in names)}. "
         "Its owner can allow it: smlocal serve --allow-local"
     )
+
+
+def check_paths(serving: Serving, request: Mapping[str, Any]) -> None:
+    """`ServiceError` if a request names a path of this machine that its client may not use."""
+    allowed = serving.options.rights.allowed_paths
+    for path in _paths(request, {}) if allowed is not None else ():
+        _check_path(path, allowed or ())
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def read_definition(
     given: Mapping[str, Any] | None = None,
     stand_ins: Collection[str] = (),
     begins: bool = True,
-    for_service: bool = False,
+    demands_stand_ins: bool = True,
     strict: bool = True,
     others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> Definition:
@@ -64,15 +64,15 @@ def read_definition(
 
     `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
     without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
-    `for_service`: it need not run on this machine. `strict`: what steps make must be as the service wants it; else it
-    may have local paths and no role. `others` looks for mistakes beside the definition.
+    `demands_stand_ins`: it is to run here, and a step without one is a mistake. `strict`: what steps make must be as
+    the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
-        document = _inner(document, for_service=for_service)
-    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, for_service=for_service, strict=strict)
+        document = _inner(document, as_text=not demands_stand_ins)
+    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, demands_stand_ins=demands_stand_ins, strict=strict)
     definition, found = _checked(document, local, asked)
     found += others(definition)
     if found:
@@ -80,7 +80,7 @@ def read_definition(
     return replace(definition, request=request)
 
 
-def _inner(document: Document, *, for_service: bool) -> Document:
+def _inner(document: Document, *, as_text: bool) -> Document:
     """The definition in a request, as a document of its own."""
     found = [says((name,), "CreatePipeline has no such member", None) for name in document.data if name not in _REQUEST]
     found += [missing((name,)) for name in ("PipelineName",) if document.data.get(name) is None]
@@ -103,7 +103,7 @@ def _inner(document: Document, *, for_service: bool) -> Document:
         found.append(says((_LOCATION,), f"is for clients of smlocal serve; a file has the definition as {DEFINITION}"))
     elif text is None:
         found.append(missing((DEFINITION,)))
-    elif not isinstance(text, str if for_service else str | dict):
+    elif not isinstance(text, str if as_text else str | dict):
         found.append(says((DEFINITION,), f"must be JSON text; it is {kind_of(text)}"))
     if found:
         raise invalid_definition(document, found)
@@ -148,7 +148,7 @@ class _Asked:
     given: Mapping[str, Any] | None
     begins: bool
     stand_ins: Collection[str]
-    for_service: bool
+    demands_stand_ins: bool
     strict: bool
 
 
@@ -175,7 +175,7 @@ def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition,
         if len(found) > MOST_VIOLATIONS:
             break
         found += argument_violations(step, document, values, taken, strict=asked.strict)
-        if not asked.for_service:
+        if asked.demands_stand_ins:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 
