@@ -18,7 +18,6 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.names import made_id
 from smlocal.sagemaker.pipelines.reading import read_definition
-from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.step_reading import says
 from smlocal.terms.member_table import MemberTable
 from smlocal.terms.validation.violation import Path, Violation, closest, spoken
@@ -232,14 +231,6 @@ def _wrong(local: Mapping[str, Any], definition: Definition) -> Iterator[Violati
             yield says((LOCAL, SELECT, index), f"the pipeline has no step '{str(name)[:80]}'{hint}")
     if local.get(SOURCE) is not None and not selected:
         yield says((LOCAL, SOURCE), f"is for selected steps: {SELECT} names them")
-    elif selected and local.get(SOURCE) is None and all(name in definition.steps for name in selected):
-        trouble = selection_trouble(definition, selected, source_arn=None, source={})
-        if trouble is not None:
-            yield says(
-                (LOCAL, SELECT),
-                f"{trouble}; --source-execution or Local.{SOURCE} names the execution with their results",
-                trouble,
-            )
     for name in (SOURCE, QUEUE_URL):
         if not isinstance(local.get(name, ""), str):
             yield says((LOCAL, name), "must be text")

@@ -1,6 +1,6 @@
 """What a plan shows of a pipeline: parameters, the graph with images and instances, and what it costs at most."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.pipelines.job_file import PipelineFile
@@ -15,9 +15,6 @@ from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.selecting import needed_from_source
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
 
-AskCache = Callable[[Step, Mapping[str, Any]], CacheAnswer | None]
-"""What the cache says of a step with these arguments, in which only values of parameters are filled in; None if its
-other values are not known before it runs."""
 OUTLINE: Final = "Outline"
 """In the details of a plan."""
 _HOUR: Final = 3600.0
@@ -43,15 +40,16 @@ _TIMELESS: Final = ("Transform",)
 """Jobs without a limit of their time."""
 
 
-def outline(file: PipelineFile, *, cached: AskCache = lambda _step, _arguments: None) -> dict[str, Any]:
-    """For the details of a plan, as JSON."""
+def outline(file: PipelineFile, *, cached: Mapping[str, CacheAnswer] | None = None) -> dict[str, Any]:
+    """For the details of a plan, as JSON. `cached`: what the cache says of steps, as far as that is known."""
     definition = file.definition
     given = {each["Name"]: each["Value"] for each in file.start.get("PipelineParameters", ())}
     values, _ = values_of(definition.parameters, given)
     chosen: Mapping[str, Any] = file.start.get("SelectiveExecutionConfig") or {}
     selected = [each["StepName"] for each in chosen["SelectedSteps"]] if chosen else None
     arguments = {name: with_parameters(own_arguments(step), values) for name, step in definition.steps.items()}
-    steps = [_step(definition, step, arguments[step.name], cached) for step in _in_order(definition)]
+    answers = cached or {}
+    steps = [_step(definition, step, arguments[step.name], answers.get(step.name)) for step in _in_order(definition)]
     if selected is not None:
         kept = needed_from_source(definition, set(selected))
         for shown in steps:
@@ -105,9 +103,11 @@ def _in_order(definition: Definition) -> Iterator[Step]:
         waiting += [each for which in (False, True, None) for each in inner[::-1] if each.branch is which]
 
 
-def _step(definition: Definition, step: Step, arguments: Mapping[str, Any], cached: AskCache) -> dict[str, Any]:
+def _step(
+    definition: Definition, step: Step, arguments: Mapping[str, Any], answer: CacheAnswer | None
+) -> dict[str, Any]:
     parts = _parts(step, arguments)
-    stand_in, answer = definition.stand_ins.get(step.name), cached(step, arguments)
+    stand_in = definition.stand_ins.get(step.name)
     known = {
         "Name": step.name,
         "Type": step.type.name,

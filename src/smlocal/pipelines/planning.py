@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
@@ -12,7 +13,7 @@ from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.pipelines.earlier_runs import with_source
+from smlocal.pipelines.earlier_runs import expected_answers, with_source
 from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
 from smlocal.pipelines.outline import OUTLINE, outline
 from smlocal.sagemaker.contract import identity
@@ -42,8 +43,12 @@ def prepare(
 
 
 def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, strict: bool) -> RecordedPlan:  # noqa: ARG001 - as above
-    """Only the plan."""
-    return _plan(file, name=name, home=home, run_id=None)
+    """Only the plan, with what the cache would say now."""
+    arn = _identity(file).arn
+    with Store.open(home) as store:
+        file = with_source(file, store, arn.partition("/execution/")[0])
+        plan = _plan(file, name=name, home=home, run_id=None)
+        return replace(plan, details={OUTLINE: outline(file, cached=expected_answers(file, store, arn))})
 
 
 def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds

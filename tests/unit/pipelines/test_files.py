@@ -84,10 +84,7 @@ def test_the_mistakes_in_local(local: Any, lines: list[str], tmp_path: Path) -> 
         assert error is None or all(f"{file}:" in line for line in error.details)
 
 
-def test_selected_steps_need_the_execution_with_the_results_of_others() -> None:
-    (line,) = refused(definition(local={"Select": ["Enough"]}), {"hyperparameters": {"Data": "x"}})
-    said = "Invalid SourcePipelineExecutionArn: null. The selected steps [Enough] have dependencies on [Prepare]"
-    assert line.startswith(f"Local.Select: {said}; --source-execution")
+def test_selected_steps_use_the_results_of_another_execution() -> None:
     given: Overrides = {"hyperparameters": {"Data": "x"}, "select": ["Enough"], "source_execution": "earlier"}
     job, _ = read(definition(), given)
     chosen = job.start["SelectiveExecutionConfig"]

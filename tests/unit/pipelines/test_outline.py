@@ -145,7 +145,7 @@ def test_steps_that_are_not_selected_and_hits_of_the_cache_are_marked() -> None:
         "Prepare": CacheAnswer(source="arn:x/execution/abc"),
         "Score": CacheAnswer(why="InputDataConfig differs"),
     }
-    found = outlined(cached=lambda step, _: answers.get(step.name))
+    found = outlined(cached=answers)
     rows = [" ".join(row) for row in printed(found)]
     assert rows[0].endswith("· cached: result of abc")
     assert any(row.startswith("Score") and row.endswith("· InputDataConfig differs") for row in rows)
