@@ -167,7 +167,7 @@ def spoken_value(value: Any) -> str:
         return str(given)
     if form == JOIN and isinstance(given, dict) and isinstance(given.get("Values"), list):
         return str(given.get("On", "")).join(map(spoken_value, given["Values"]))
-    return "…"
+    return f"{spoken_value(given.get('PropertyFile') or given.get('S3Uri'))}: {given.get('Path')}" if given else form
 
 
 # What it costs at most.

@@ -1,6 +1,6 @@
 """Executions in answers and on screens."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from smlocal.base.readable import local_time
@@ -24,6 +24,12 @@ class PipelineShowing(Showing[RecordedPlan]):
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribePipelineExecution answer."""
         return described(stored)
+
+    def further(self, stored: StoredJob, read: Callable[[Sequence[str]], Mapping[str, Any]]) -> dict[str, Any]:
+        """Its steps."""
+        from smlocal.pipelines.shown_steps import STEPS, steps_block  # the expressions: not for a list
+
+        return {STEPS: steps_block(stored, read)}
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Members that DescribePipelineExecution does not return."""
@@ -101,6 +107,15 @@ class PipelineShowing(Showing[RecordedPlan]):
                 "Supervisor",
                 f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting",
             )
+        from smlocal.pipelines.shown_steps import STEPS, step_rows
+
+        yield from step_rows(local[STEPS])
+
+    def detailed_rows(self, view: JobView) -> Iterator[tuple[str, str]]:
+        """The values of the steps, as they are written and as they were."""
+        from smlocal.pipelines.shown_steps import STEPS, value_rows
+
+        return value_rows(view.local[STEPS])
 
 
 SHOWING: Final = PipelineShowing()

@@ -123,7 +123,7 @@ class Steps:
         if answer.source is None:
             return False
         _, stored = found[answer.source]
-        self._note(step, folders=stored.folders)
+        self._note(step, folders=stored.folders, job=stored.job)
         end = End(state=State.SUCCEEDED, cached=answer.source, metadata=stored.progress.metadata)
         self._end(step, end, answer=stored.answer)
         return True
@@ -145,6 +145,7 @@ class Steps:
             reason = refused_reason(step, str(error), exception=error.exception, execution_arn=arn)
             self._end(step, End(state=State.FAILED, reason=reason, exception=error.exception))
             return
+        self._note(step, job=name)
         self.execution.started(step.name, {step.type.metadata: {"Arn": arn}})
         if step.type.name in _JOBS:
             self.jobs.start(name)

@@ -60,6 +60,8 @@ class StoredStep:
     """Of a Callback: its message, with the token."""
     note: str = ""
     """What stood in for it."""
+    job: str = ""
+    """The name of what the last attempt has made: a job, a model, an endpoint."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """The locations that it has written, and where that is on this machine."""
     contents: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class StoredStep:
             "Cache": self.cache,
             "Waits": self.waits,
             "Note": self.note or None,
+            "Job": self.job or None,
             "Folders": dict(self.folders) or None,
             "Contents": dict(self.contents) or None,
         }
@@ -103,6 +106,7 @@ def stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
         cache=document.get("Cache"),
         waits=document.get("Waits"),
         note=document.get("Note", ""),
+        job=document.get("Job", ""),
         folders=document.get("Folders", {}),
         contents=document.get("Contents", {}),
     )
