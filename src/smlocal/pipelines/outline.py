@@ -15,8 +15,6 @@ from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.selecting import needed_from_source
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
 
-OUTLINE: Final = "Outline"
-"""In the details of a plan."""
 _HOUR: Final = 3600.0
 _PARTS: Final = {
     "Training": ((), "AlgorithmSpecification.TrainingImage", "ResourceConfig"),

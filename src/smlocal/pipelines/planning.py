@@ -15,10 +15,11 @@ from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.pipelines.earlier_runs import expected_answers, with_source
 from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
-from smlocal.pipelines.outline import OUTLINE, outline
+from smlocal.pipelines.outline import outline
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.names import execution_arn
+from smlocal.sagemaker.pipelines.stored import OUTLINE
 
 KIND: Final = "sagemaker_pipeline"
 _ROLES: Final = ("RoleArn", "ExecutionRoleArn")

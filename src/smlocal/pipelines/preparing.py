@@ -11,7 +11,8 @@ from smlocal.jobs.planning.model import RecordedPlan, note_documents
 from smlocal.jobs.planning.plan_rows import note_rows
 from smlocal.pipelines import planning
 from smlocal.pipelines.job_file import PipelineFile, file_of, recorded_file, settings_of_jobs
-from smlocal.pipelines.outline import OUTLINE, jobs_of_steps, outline_rows
+from smlocal.pipelines.outline import jobs_of_steps, outline_rows
+from smlocal.sagemaker.pipelines.stored import OUTLINE
 from smlocal.sagemaker.pipelines.values import printed
 from smlocal.terms.masking import masked
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
-from smlocal.sagemaker.pipelines.stored import STATE, described
+from smlocal.sagemaker.pipelines.stored import OUTLINE, STATE, described
 from smlocal.terms.statuses import JobPhase, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Executing"}
@@ -66,11 +66,13 @@ class PipelineShowing(Showing[RecordedPlan]):
 
     def start(self, plan: RecordedPlan) -> StartView:
         """`abalone · 5 steps`."""
+        steps = plan.details[OUTLINE]["Steps"]
         return StartView(
-            about=str(plan.request["PipelineName"]),
+            about=f"{plan.request['PipelineName']} · {counted(len(steps), 'step')}",
             members={"PipelineExecutionArn": plan.identity.arn, "PipelineName": plan.request["PipelineName"]},
             phases={str(JobPhase.TRAINING): _PHASES[JobPhase.TRAINING]},
             causes={StopCause.REQUEST: "its steps are being stopped"},
+            longest_step=max((len(step["Name"]) for step in steps), default=0),
         )
 
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:

@@ -46,6 +46,8 @@ _LIVELY: Final = 5.0
 """Seconds after a change in which the next one is soon seen."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for jobs without a supervisor."""
+_MOST_SHOWN: Final = 4
+"""Running steps in the last line of the screen."""
 _ABANDONED_SECONDS: Final = 60.0
 """Seconds for the jobs of steps to end when the execution breaks off."""
 
@@ -165,7 +167,7 @@ class PipelineSupervisor(Supervisor):
                 send=lambda queue, message: None,
                 say=context.reporter.progress,
             ),
-            say=context.reporter.progress,
+            reporter=context.reporter,
             sources={
                 uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
             },
@@ -303,10 +305,6 @@ class PipelineSupervisor(Supervisor):
         self.stored_state = state
         self.stored_steps.update(changed)
 
-    def more_results(self) -> dict[str, Any]:
-        """The number of steps that ended how."""
-        return {"Steps": self._counts()}
-
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
         for step in self.records.values():
@@ -315,10 +313,19 @@ class PipelineSupervisor(Supervisor):
         return counts
 
     def _so_far(self) -> str:
-        return ", ".join(_spoken(self._counts())) or "no step has begun"
+        """What runs, and how many steps have ended."""
+        now, running = time.time(), list[str]()
+        ended = 0
+        for name, step in self.records.items():
+            progress = step.progress
+            ended += progress.ended is not None
+            if progress.began is not None and progress.ended is None:
+                running.append(f"{name} {now - progress.began:.0f} s")
+        shown = [*running[:_MOST_SHOWN], *([f"{len(running) - _MOST_SHOWN} more"] * (len(running) > _MOST_SHOWN))]
+        return " · ".join([*shown, f"{ended:,} of {len(self.execution.steps):,} steps have ended"])
 
     def _said(self) -> str:
-        return self._so_far()
+        return ", ".join(_spoken(self._counts())) or "no step has begun"
 
 
 def _spoken(counts: Mapping[str, int]) -> Iterator[str]:

@@ -54,6 +54,8 @@ else:
     show_error = at_use("smlocal.cli.terminal.errors", "show_error")
 
 _NAME_WIDTH = 13
+_LONGEST_STEP = 32
+_STEP_MARKS = {"Succeeded": ("✔", GREEN), "Stopped": ("◌", YELLOW)}
 _WITH_OUTPUT = {"Training", "Processing"}
 _LINES = -1
 """The stream of the complete lines of both streams."""
@@ -226,6 +228,16 @@ class Screen(Reporter):
         """Show what follows from the end of a replica while the job goes on."""
         if follows:
             self.progress(f"{f'{replica}: ' if replica else ''}{happened}, {follows}")
+
+    def step_changed(self, step: str, status: str, seconds: float | None, detail: str) -> None:
+        """Show a line when a step of a pipeline begins, and one when it has ended."""
+        mark = "●" if seconds is None else paint(*_STEP_MARKS.get(status, ("✗", RED)))
+        longest = 0 if self._start is None else self._start.longest_step
+        took = "" if seconds is None else f"{seconds:.1f} s"
+        head = f"{printable(step):<{min(longest, _LONGEST_STEP)}}{took:>9}   "
+        text = printable(detail)
+        first, *more = row(f"    {head}", text, width=width_of(sys.stderr), least=min(LEAST, len(text)))
+        self._messages.print("\n".join([f"  {mark} {first[4:]}".rstrip(), *more]))
 
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """Show what a debugger rule has come to."""

@@ -19,6 +19,8 @@ from smlocal.terms.statuses import JobStatus
 
 STATE: Final = "pipeline"
 """The document of an execution: the names of the steps that have begun, its status, the items of each ForEach."""
+OUTLINE: Final = "Outline"
+"""In the details of the plan of an execution: its parameters and steps, and what they cost at most."""
 CLIENT: Final = "pipeline-client"
 """The document with the rights of the client that has started it; none for executions of this machine's user."""
 RETRY: Final = "pipeline-retry"
