@@ -1,7 +1,7 @@
 """Names of jobs and hosts as people write them.
 
-A job by its whole name, by the beginning of one name, or as `@last`; a host by its name, by what its platform calls it,
-or by its number.
+A job by its whole name, by the beginning of one name, as `@last`, or as the `EXECUTION/STEP` that has made it; a host
+by its name, by what its platform calls it, or by its number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,6 +43,11 @@ def resolve_job_name(text: str) -> str:
 def _resolved(store: Store, text: str) -> str:
     if text == LAST:
         return _newest(store, f"there is no job yet, so {LAST} names none")
+    execution, slash, step = text.partition("/")
+    if slash and execution and step:
+        from smlocal.api.pipelines import job_of_step  # few jobs are those of steps
+
+        return job_of_step(store, _resolved(store, execution), step)
     found = store.names(text) if text else []
     if text in found:
         return text

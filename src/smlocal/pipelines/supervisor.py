@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
@@ -304,6 +305,15 @@ class PipelineSupervisor(Supervisor):
         self.context.store.put_documents(self.plan.name, {STATE: state, **documents})
         self.stored_state = state
         self.stored_steps.update(changed)
+
+    def more_results(self) -> dict[str, Any]:
+        """Which step failed first, and why."""
+        failed = [(name, step.progress) for name, step in self.records.items() if step.progress.state is State.FAILED]
+        if not failed:
+            return {}
+        name, first = min(failed, key=lambda each: each[1].ended or 0.0)
+        more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
+        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}

@@ -30,6 +30,7 @@ _MAX_KEPT = 1 << 16
     examples=(
         ("smlocal logs @last", "Print the log of the newest job."),
         ("smlocal logs my-job --follow", "Follow the log until the job ends."),
+        ("smlocal logs my-execution/Train", "Print the log of a step of a pipeline."),
         ("smlocal logs my-job --host algo-1 --timestamps", "Print the log of one host, with times."),
     ),
 )
@@ -94,8 +95,8 @@ def _say_where(name: str, no_log: str) -> None:
 
     led = jobs_led_by(name)
     click.echo(f"{name} {no_log}", err=True)
-    for each in led[:_MOST_NAMED]:
-        click.echo(f"  smlocal logs {each.name}   {each.status}", err=True)
+    for each, called in led[:_MOST_NAMED]:
+        click.echo(f"  smlocal logs {called}   {each.status}", err=True)
     if len(led) > _MOST_NAMED:
         click.echo(f"  and {len(led) - _MOST_NAMED:,} more: smlocal jobs", err=True)
 
