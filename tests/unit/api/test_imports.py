@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2288,  # the rows of kinds say their files, requests and commands; options of pipelines, steps on screens
+        kilobytes=2288,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=190,
         regexes=33,
