@@ -56,7 +56,8 @@ class Maker:
         """
         asked = {kind.named: name, **arguments} if kind.name != "RegisterModel" else {_IDEMPOTENT: name, **arguments}
         called = str(asked.get(kind.named, name))
-        local = {**self.local, "Sources": {**sources, **(self.local.get("Sources") or {})}}
+        remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
+        local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job)
         try:
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
@@ -99,7 +100,11 @@ class Maker:
         if model is None:
             raise RefusedError(f"smlocal does not emulate {operation}.")
         try:
-            parameters = checked(_SERVICE, operation, model.input_shape, dict(asked))
+            of_user = serving.options.rights.allowed_paths is None
+            if of_user and operation.endswith("Job"):  # as in a job file: local paths, and no role
+                parameters = dict(asked)
+            else:
+                parameters = checked(_SERVICE, operation, model.input_shape, dict(asked))
             call = AwsCall(
                 service=_SERVICE, operation=operation, parameters=parameters, region=serving.region, access_key=None
             )
