@@ -2,12 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
+from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.planning.model import IdentityPlan, Note, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
@@ -62,6 +63,14 @@ def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - 
     return WaitingJob(
         platform=KIND, arn=place.arn, request=dict(file.start), job=_record(file, place.region), leads=True
     )
+
+
+def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any], name: str) -> WaitingJob:
+    """What is recorded of an execution that goes on after its end. `recorded`: the file of its job before."""
+    document, execution_id = recorded_document(recorded), recorded[EXECUTION]
+    waiting = waiting_job(file_of(document, start=start, execution_id=execution_id, begins=True), name)
+    output = {member: recorded[member] for member in (OUTPUT,) if member in recorded}  # not of this process's folder
+    return replace(waiting, job={**waiting.job, **output})
 
 
 def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:

@@ -28,7 +28,7 @@ from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = {
@@ -99,10 +99,10 @@ class Steps:
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
+            answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
-            reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)

@@ -16,7 +16,7 @@ from smlocal.base.readable import in_one_line
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE
+from smlocal.jobs.documents import JOB, QUEUE, REQUEST
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
@@ -186,9 +186,6 @@ class PipelineSupervisor(Supervisor):
 
     def _execution(self) -> Execution:
         """With what is known of its steps: from this execution, or from that whose results it uses."""
-        given = self.file.start.get("ParallelismConfiguration") or self.file.definition.request.get(
-            "ParallelismConfiguration"
-        )
         selected = None
         kept = {name: step.progress for name, step in self.records.items()}
         config = self.file.start.get("SelectiveExecutionConfig")
@@ -199,10 +196,16 @@ class PipelineSupervisor(Supervisor):
                 kept = {**self._kept_from(source, selected), **kept}
         return Execution(
             self.file.definition,
-            parallel=(given or {}).get("MaxParallelExecutionSteps"),
+            parallel=self._parallel(),
             kept=kept,
             selected=selected,
         )
+
+    def _parallel(self) -> int | None:
+        """How many steps may run at once; UpdatePipelineExecution changes the recorded request."""
+        request = self.context.store.document(self.plan.name, REQUEST)
+        given = [each.get("ParallelismConfiguration") for each in (request, self.file.definition.request)]
+        return next((each["MaxParallelExecutionSteps"] for each in given if each), None)
 
     def _kept_from(self, source: str, selected: list[str]) -> dict[str, Any]:
         store = self.context.store
@@ -271,6 +274,8 @@ class PipelineSupervisor(Supervisor):
         if isinstance(event, KillAsked):
             self._stop(steps)
             steps.kill()
+        elif isinstance(event, Woken):
+            self.execution.limit_to(self._parallel())
         elif isinstance(event, StopAsked):
             steps.grace = event.grace
             if outcome.stopped is None:
