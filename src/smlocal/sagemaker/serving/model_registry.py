@@ -157,8 +157,8 @@ def _given(container: Mapping[str, Any], package: StoredResource) -> Iterator[di
     status = package.body.get(STATUS)
     if VERSION in package.body and status != APPROVED:
         raise ModelPackageError(
-            f"the model package {package.arn} is not approved, but {status}",
-            remedy=[f"Approve it, as the service demands: smlocal models {package.arn} --approve"],
+            f"the model package {package.name} is not approved, but {status}",
+            remedy=[f"Approve it, as the service demands: smlocal models {package.name} --approve"],
         )
     definitions = _specification(package, container.get(_SPECIFICATION)).get("Containers") or []
     own = {name: value for name, value in container.items() if name not in {_NAME, _SPECIFICATION, "Environment"}}
@@ -181,7 +181,7 @@ def _specification(package: StoredResource, name: str | None) -> Mapping[str, An
         more = package.body.get("AdditionalInferenceSpecifications") or ()
         found = next((each for each in more if each.get("Name") == name), None)
         if found is None:
-            raise ModelPackageError(f"the model package {package.arn} has no specification named {name}")
+            raise ModelPackageError(f"the model package {package.name} has no specification named {name}")
     if found is None:
         raise _without_image(package)
     return dict(found)
@@ -189,7 +189,7 @@ def _specification(package: StoredResource, name: str | None) -> Mapping[str, An
 
 def _without_image(package: StoredResource) -> ModelPackageError:
     return ModelPackageError(
-        f"the model package {package.arn} has no InferenceSpecification with an image",
+        f"the model package {package.name} has no InferenceSpecification with an image",
         remedy=["Algorithms of an AWS account are not on this machine: register the model with its image."],
     )
 

@@ -285,7 +285,7 @@ def test_a_model_is_made_of_an_approved_version(call: Ask, serving: Serving, ver
     container = {"ModelPackageName": version, "Environment": {"B": "3"}}
     message = refused(call, "CreateModel", **model, PrimaryContainer=container)
     assert message.startswith(
-        f"ValidationException: the model package {version} is not approved, but PendingManualApproval"
+        "ValidationException: the model package Group/1 is not approved, but PendingManualApproval"
     )
     call("UpdateModelPackage", ModelPackageArn=version, ModelApprovalStatus="Approved")
     call("CreateModel", **model, PrimaryContainer=container)
