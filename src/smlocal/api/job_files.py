@@ -12,7 +12,7 @@ from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.request import CreateTrainingJobRequest
-from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, PIPELINE, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.terms.validation.violation import closest
 from smlocal.terms.validation.wording import shortened
 
@@ -59,7 +59,7 @@ REPLICAS: Final = Kind(
     reading="smlocal.ai_platform.jobfile.job_file",
 )
 """Jobs of AI Platform Training, and custom jobs."""
-KINDS: Final = (PROCESSING, TRANSFORM, TUNING, REPLICAS, ENDPOINT, TRAINING)
+KINDS: Final = (PROCESSING, TRANSFORM, TUNING, REPLICAS, ENDPOINT, PIPELINE, TRAINING)
 
 
 def kind_of(data: Mapping[str, Any]) -> Kind:

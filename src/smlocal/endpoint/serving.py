@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from socket import socket
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from starlette.concurrency import run_in_threadpool
 
@@ -35,8 +35,8 @@ CODE = "code"
 class ClientRights:
     """The rights of clients beyond running containers."""
 
-    allowed_paths: tuple[str, ...] = ()
-    """Folders of this machine that jobs may name; absolute."""
+    allowed_paths: tuple[str, ...] | None = ()
+    """Folders of this machine that jobs may name; absolute. None for all."""
     allowed_buckets: tuple[str, ...] | None = ()
     """Buckets of S3 that jobs may use with the owner's AWS credentials; None for all: every client has the key."""
     local_members: bool = False
@@ -57,6 +57,10 @@ class Options:
     """True if only some programs of this machine are answered: the addresses of endpoints demand a key then."""
     local: Mapping[str, Any] = field(default_factory=dict)
     """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
+    stand_ins: Mapping[str, Any] = field(default_factory=dict)
+    """`Local.Steps` for pipelines that have steps of these names."""
+    stand_in_folder: str = "/"
+    """What files that they name are relative to."""
 
 
 _LOOK_SECONDS = 0.5
@@ -64,6 +68,13 @@ _LOOK_SECONDS = 0.5
 _RECOVER_SECONDS = 5.0
 """How often jobs without a supervisor are looked for while jobs are unfinished."""
 _END_SECONDS = 10.0
+
+
+class StartsJobs(Protocol):
+    """Starts jobs that were recorded."""
+
+    def look(self) -> None:
+        """Look now: a job was submitted, or stopped while it waited."""
 
 
 class WaitingJobs:
@@ -143,6 +154,8 @@ class StatusWatch:
         """True once the server is to end."""
         self.answered: dict[str, float] = {}
         """When a waiter was told that its job has not ended yet: by job, monotonic."""
+        self.unending: set[str] = set()
+        """Of which the owner was told that a waiter does not return."""
 
     async def until_ended(self, name: str, *, seconds: float) -> bool:
         """True when the job has ended or is missing, or the server is to end; False after this many seconds."""
@@ -298,11 +311,13 @@ class Serving:
     """One server. Threads share it."""
 
     store: Store
-    waiting_jobs: WaitingJobs
+    waiting_jobs: StartsJobs
     status_watch: StatusWatch
     container_port: ContainerPort
     """S3 for containers."""
     buckets: str
+    artifacts: str
+    """Where artifacts go whose bucket has no folder."""
     account: str
     region: str
     """For calls that are not signed."""
@@ -313,6 +328,10 @@ class Serving:
     submitted: Callable[[str], None]
     """Called with the name of each job that a client has started."""
     options: Options
+    directory: str = "/"
+    """What relative paths in requests are relative to: clients know no folder."""
+    with_jobs: Mapping[str, Any] = field(default_factory=dict)
+    """Documents that are stored with each new job."""
 
     @property
     def home(self) -> str:
@@ -323,12 +342,8 @@ class Serving:
         """The rights of a client's job here: the owner's grants, and the files that this server keeps for it."""
         kept = (self.buckets, self.artifacts, os.path.join(self.home, CODE))
         rights = self.options.rights
-        return Rights(folders=(*rights.allowed_paths, *kept), buckets=rights.allowed_buckets)
-
-    @property
-    def artifacts(self) -> str:
-        """Where artifacts go whose bucket has no folder."""
-        return os.path.join(self.store.home, "artifacts")
+        folders = None if rights.allowed_paths is None else (*rights.allowed_paths, *kept)
+        return Rights(folders=folders, buckets=rights.allowed_buckets)
 
 
 @contextmanager
@@ -360,12 +375,57 @@ def open_serving(
             status_watch=status_watch,
             container_port=container_port,
             buckets=buckets,
+            artifacts=artifacts_folder(home),
             account=DEFAULT_ACCOUNT,
             region=its_region,
             address=f"https://s3.{its_region}.amazonaws.com" if listener is None else _address(listener),
             log=log,
             submitted=submitted,
             options=chosen,
+        )
+
+
+def artifacts_folder(home: str) -> str:
+    """Where artifacts of clients' jobs go whose bucket has no folder."""
+    return os.path.join(home, "artifacts")
+
+
+class _StartedByLeader:
+    """A job that leads others starts them itself."""
+
+    def look(self) -> None:
+        """Nothing is to be done."""
+
+
+@contextmanager
+def serving_in_leader(
+    store: Store,
+    *,
+    options: Options,
+    region: str,
+    account: str,
+    directory: str,
+    artifacts: str | None,
+    log: Callable[[str], None],
+) -> Iterator[Serving]:
+    """Calls of a job that leads others, without a server: the leader makes the calls itself, and starts the jobs."""
+    container_port = ContainerPort(store.home, log=log)
+    with StatusWatch(store) as status_watch, ExitStack() as stack:
+        stack.callback(container_port.close)
+        yield Serving(
+            store=store,
+            waiting_jobs=_StartedByLeader(),
+            status_watch=status_watch,
+            container_port=container_port,
+            buckets=options.buckets or os.path.join(store.home, "buckets"),
+            artifacts=artifacts or artifacts_folder(store.home),
+            account=account,
+            region=region,
+            address=f"https://s3.{region}.amazonaws.com",
+            log=log,
+            submitted=lambda _: None,
+            options=options,
+            directory=directory,
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobfile import local_block
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.settings import LocalSettings
@@ -21,12 +21,17 @@ from smlocal.terms.validation.violation import Path, Violation
 PARAMETERS: Final = "Parameters"
 SELECT: Final = "Select"
 SOURCE: Final = "Source"
-QUEUE: Final = "Queue"
+QUEUE_URL: Final = "Queue"
 STEPS: Final = "Steps"
 CACHE: Final = "Cache"
+START: Final = "Start"
+EXECUTION: Final = "Execution"
+"""In the recorded file of an execution: its StartPipelineExecution request, and its id."""
+OUTPUT: Final = "Output"
+"""There too: where artifacts go whose bucket has no folder, if no client has started it."""
 CONTENTS: Final = "contents"
 """The value of `Local.Cache` with which the cache also looks at what lies in folders."""
-OWN: Final = (STEPS, PARAMETERS, SELECT, SOURCE, QUEUE)
+OWN: Final = (STEPS, PARAMETERS, SELECT, SOURCE, QUEUE_URL)
 """Members of `Local` that only pipelines have."""
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST_STEM: Final = 40
@@ -71,6 +76,11 @@ class PipelineReading(JobReading):
         del strict
         file = file_of(document, start={}, stem=stem, local_allowed=local_allowed)
         return file, name or job_name(file.pipeline, file.execution_id)
+
+    def begun(self, document: Document, *, start: Mapping[str, Any], execution_id: str) -> tuple[PipelineFile, str]:
+        """The execution that a client asks for, every parameter of which has a value, and its name."""
+        file = file_of(document, start=start, execution_id=execution_id, begins=True)
+        return file, job_name(file.pipeline, file.execution_id)
 
 
 READING: Final = PipelineReading()
@@ -146,6 +156,11 @@ def _wrong(local: Mapping[str, Any], definition: Definition) -> Iterator[Violati
     for index, name in enumerate(selected):
         if name not in definition.steps:
             yield says((LOCAL, SELECT, index), "the pipeline has no step of this name")
-    for name in (SOURCE, QUEUE):
+    for name in (SOURCE, QUEUE_URL):
         if not isinstance(local.get(name, ""), str):
             yield says((LOCAL, name), "must be text")
+
+
+def recorded_file(recorded: Mapping[str, Any]) -> PipelineFile:
+    """The pipeline of a recorded execution."""
+    return file_of(recorded_document(recorded), start=recorded[START], execution_id=recorded[EXECUTION])

@@ -108,20 +108,23 @@ class JobOperations:
         return {}
 
 
-def start(serving: Serving, waiting: WaitingJob, *, name: str) -> JobRecord:
-    """Record a job, and have it started. The errors are those of `record_waiting`."""
-    record = record_waiting(waiting, name=name, store=serving.store, limit=serving.options.limit)
+def start(serving: Serving, waiting: WaitingJob, *, name: str, documents: Mapping[str, Any] | None = None) -> JobRecord:
+    """Record a job, and have it started. `documents`: more to store. The errors are those of `record_waiting`."""
+    record = record_waiting(
+        waiting,
+        name=name,
+        store=serving.store,
+        limit=serving.options.limit,
+        documents={**serving.with_jobs, **(documents or {})},
+    )
     serving.waiting_jobs.look()
     serving.submitted(name)
     return record
 
 
 def request_document(serving: Serving, call: AwsCall) -> Document:
-    """The request of a call, with the `Local` block that a client may have.
-
-    The folder for relative paths is the root: there is none that a client knows.
-    """
-    document = Document(dict(call.parameters), name="request", directory="/")
+    """The request of a call, with the `Local` block that a client may have."""
+    document = Document(dict(call.parameters), name="request", directory=serving.directory)
     limit_to_rights(serving, document, region=call.region)
     return document
 

@@ -25,7 +25,7 @@ def model_file(
 
     `endpoint`: members of CreateEndpoint.
     """
-    document = Document(_composed(models, config, endpoint), name="request", directory="/")
+    document = Document(_composed(models, config, endpoint), name="request", directory=serving.directory)
     local = local_of(*models, config, endpoint)
     if local is not None:
         document.data[LOCAL] = local

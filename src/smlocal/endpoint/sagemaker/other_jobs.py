@@ -32,7 +32,7 @@ from smlocal.sagemaker.tuning.warm_start import earlier_of
 
 def _read(serving: Serving, call: AwsCall, stack: ExitStack) -> TuningFile:
     """The validated tuning job, with the code of its training jobs."""
-    document = Document(dict(call.parameters), name="request", directory="/")
+    document = Document(dict(call.parameters), name="request", directory=serving.directory)
     parts = [{**local_block(serving, each), "Region": call.region} for each in _definitions(document.data)]
     document.data[LOCAL], document.local_of_parts = parts[0], parts if len(parts) > 1 else ()
     with refusals_answered():
@@ -147,7 +147,7 @@ def _read_transform(serving: Serving, call: AwsCall, _: ExitStack) -> TransformF
     containers = [model.get("PrimaryContainer") or {}, *(model.get("Containers") or ())]
     if any(each.get("ModelDataSource") for each in containers):
         raise validation_error(NO_DATA_SOURCE)
-    document = Document(dict(call.parameters), name="request", directory="/")
+    document = Document(dict(call.parameters), name="request", directory=serving.directory)
     add_model(document.data, model)
     limit_to_rights(serving, document, region=call.region)
     uri = call.parameters["TransformOutput"]["S3OutputPath"]

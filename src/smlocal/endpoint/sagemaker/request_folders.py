@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from smlocal.data.sources.local_path import local_path
@@ -37,10 +37,10 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     _check_members(serving, local)
     if "Gpus" not in local:
         local = {**serving.options.local, **local}
-    for path in _paths(request, local):
-        _check_path(serving, path)
+    _check_paths(serving, _paths(request, local))
     rights = serving.job_rights()
-    local["AllowedPaths"] = list(rights.folders or ())
+    if rights.folders is not None:
+        local["AllowedPaths"] = list(rights.folders)
     if rights.buckets is not None:
         local["AllowedBuckets"] = list(rights.buckets)
     else:
@@ -97,16 +97,20 @@ def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
         if name not in known:  # else it would seem a matter of rights
             meant = closest(name, known)
             raise validation_error(f"unknown key Local.{name}{f': did you mean {meant}?' if meant else ''}")
-    raise validation_error(
-        f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+    raise not_let(refused)
+
+
+def not_let(names: Iterable[str]) -> ServiceError:
+    """The answer to a request with members of `Local` that clients of this server may not set."""
+    return validation_error(
+        f"This server does not let clients set {', '.join(f'Local.{name}' for name in names)}. "
         "Its owner can allow it: smlocal serve --allow-local"
     )
 
 
 def check_paths(serving: Serving, request: Mapping[str, Any]) -> None:
     """`ServiceError` if a request names a path of this machine that its client may not use."""
-    for path in _paths(request, {}):
-        _check_path(serving, path)
+    _check_paths(serving, _paths(request, {}))
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:
@@ -139,12 +143,16 @@ def _texts(value: Any) -> Iterator[str]:
     return (uri for uri in _locations(value) if uri.startswith("s3://"))
 
 
-def _check_path(serving: Serving, path: str) -> None:
+def _check_paths(serving: Serving, paths: Iterable[str]) -> None:
     """The early answer for what the request names outright; where a path is resolved, it is checked again."""
-    try:
-        local_path(path, "/", Rights(folders=serving.options.rights.allowed_paths))
-    except PathNotAllowedError as error:
-        raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
+    allowed = serving.options.rights.allowed_paths
+    if allowed is None:
+        return
+    for path in paths:
+        try:
+            local_path(path, "/", Rights(folders=allowed))
+        except PathNotAllowedError as error:
+            raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 
 
 def no_objects(uri: str, *, region: str, role: str) -> ServiceError:

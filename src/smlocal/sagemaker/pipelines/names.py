@@ -43,8 +43,3 @@ def made_id(randomness: bytes) -> str:
         number, left = divmod(number, len(ID_LETTERS))
         letters.append(ID_LETTERS[left])
     return "".join(letters)
-
-
-def execution_id_in(arn: str) -> str:
-    """The id in the ARN of an execution."""
-    return arn.rpartition("/")[2]

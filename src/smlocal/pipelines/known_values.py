@@ -1,0 +1,145 @@
+"""What the expressions of steps can refer to while an execution runs: answers of steps, and files that they wrote."""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobs.finish.describe import describe_job
+from smlocal.jobs.store.jobs import Store
+from smlocal.pipelines.job_file import PipelineFile
+from smlocal.sagemaker.pipelines.definition import Definition
+from smlocal.sagemaker.pipelines.parameters import values_of
+from smlocal.sagemaker.pipelines.stored import StoredStep
+from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
+from smlocal.terms.json_size import too_large
+
+_MOST_BYTES: Final = 10 << 20
+"""Of a JSON file that a value is read from."""
+_MOST_PARTS, _MOST_LEVELS = 400_000, 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownValues:
+    """Of one execution."""
+
+    definition: Definition
+    parameters: Mapping[str, Any]
+    execution: Mapping[str, str]
+    steps: dict[str, StoredStep]
+    """Those that have begun; the leader changes it."""
+    buckets: str
+    """The folder with a folder for each bucket."""
+
+    def now(self, item: Any = None) -> Known:
+        """What is known now. `item`: of a ForEach."""
+        execution = {**self.execution, "CurrentDateTime": time_text(time.time())}
+        return Known(
+            parameters=self.parameters,
+            execution=execution,
+            answers={name: step.answer for name, step in self.steps.items() if step.answer is not None},
+            file_of=self._property_file,
+            object_at=lambda uri: read_json(self.path_of(uri, self.folders()), uri),
+            item=item,
+        )
+
+    def folders(self) -> dict[str, str]:
+        """The locations that steps have written, and where that is on this machine."""
+        return {uri: folder for step in self.steps.values() for uri, folder in step.folders.items()}
+
+    def path_of(self, uri: str, folders: Mapping[str, str]) -> str:
+        """The path of an object on this machine; `ValueUnknownError` if it is not here."""
+        for location in sorted(folders, key=len, reverse=True):
+            if uri == location or uri.startswith(f"{location.rstrip('/')}/"):
+                return _below(folders[location], uri[len(location) :])
+        bucket, _, key = uri.removeprefix("s3://").partition("/")
+        folder = os.path.join(self.buckets, bucket)
+        if uri.startswith("s3://") and bucket not in {"", ".", ".."} and os.path.isdir(folder):
+            return _below(folder, key)
+        raise ValueUnknownError(f"{uri}: no step of this execution has written it, and its bucket is no folder here")
+
+    def _property_file(self, step: str, name: str) -> Any:
+        file = next(each for each in self.definition.steps[step].files if each.name == name)
+        stored = self.steps.get(step)
+        outputs = ((stored.answer if stored else None) or {}).get("ProcessingOutputConfig", {}).get("Outputs", [])
+        uri = next((each["S3Output"]["S3Uri"] for each in outputs if each["OutputName"] == file.output), None)
+        if stored is None or uri is None:
+            raise ValueUnknownError(f"the property file {name}: the step {step} has no output {file.output}")
+        location = f"{uri.rstrip('/')}/{file.file}"
+        return read_json(self.path_of(location, {**self.folders(), **stored.folders}), f"the property file {name}")
+
+
+def _below(folder: str, key: str) -> str:
+    """A path in a folder that a container has written; `ValueUnknownError` if a link leads out of it."""
+    inner = os.path.normpath("/" + key).lstrip("/")
+    path = os.path.join(folder, inner) if inner else folder
+    real = os.path.realpath(folder)
+    if os.path.commonpath([real, os.path.realpath(path)]) != real:
+        raise ValueUnknownError(f"{key.strip('/')} leads out of its folder by a link")
+    return path
+
+
+def read_json(path: str, called: str) -> Any:
+    """The JSON in a file that a container has written; `ValueUnknownError` if it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueUnknownError(f"{called} is not a regular file")
+            content = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise ValueUnknownError(f"{called} is not there") from None
+    except OSError as error:
+        raise ValueUnknownError(f"{called} cannot be read: {error.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        raise ValueUnknownError(f"{called} is larger than {_MOST_BYTES >> 20} MiB")
+    try:
+        text = content.decode()
+        if too_large(text, parts=_MOST_PARTS, levels=_MOST_LEVELS) is not None:
+            raise ValueUnknownError(f"{called} is too large, or too deep")
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueUnknownError(f"{called} is no JSON: {error}") from None
+
+
+def execution_variables(file: PipelineFile, arn: str, created: float) -> dict[str, str]:
+    """Those that do not change."""
+    return {
+        "PipelineName": file.pipeline,
+        "PipelineArn": arn.partition("/execution/")[0],
+        "PipelineExecutionId": file.execution_id,
+        "PipelineExecutionArn": arn,
+        "StartDateTime": time_text(created),
+    }
+
+
+def parameter_values(file: PipelineFile) -> dict[str, Any]:
+    """The value of each parameter."""
+    given = {each["Name"]: each["Value"] for each in file.start.get("PipelineParameters", ())}
+    values, _ = values_of(file.definition.parameters, given)
+    return values
+
+
+def time_text(at: float) -> str:
+    """As the service prints times."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def written_folders(store: Store, job: str) -> dict[str, str]:
+    """The locations that a job has written by its answer, and where that is on this machine."""
+    answer = describe_job(store, job)
+    return {uri: path for uri, path in _written(answer, answer["Local"]) if uri and path}
+
+
+def _written(answer: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    artifacts = local.get("Artifacts") or {}
+    yield (answer.get("ModelArtifacts") or {}).get("S3ModelArtifacts", ""), artifacts.get("Model") or ""
+    outputs: Iterable[Mapping[str, Any]] = (answer.get("ProcessingOutputConfig") or {}).get("Outputs", ())
+    folders = {each["Name"]: each["Directory"] for each in local.get("Outputs") or ()}
+    for each in outputs:
+        yield (each.get("S3Output") or {}).get("S3Uri", ""), folders.get(each["OutputName"], "")
+    yield (answer.get("TransformOutput") or {}).get("S3OutputPath", ""), str(artifacts.get("Output") or "")

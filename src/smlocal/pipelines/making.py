@@ -1,0 +1,111 @@
+"""What steps make: by the endpoint's own operations, as a client would."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.endpoint.aws_calls import checked
+from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.protocol.models import operation_model
+from smlocal.endpoint.sagemaker.operations import HANDLERS
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import SmlocalError
+from smlocal.jobfile.option import LOCAL
+from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
+from smlocal.sagemaker.pipelines.step_types import StepType
+
+_SERVICE: Final = "sagemaker"
+_EXCEPTIONS: Final = {
+    "ResourceLimitExceeded": RESOURCE_LIMIT,
+    "ThrottlingException": "Step.THROTTLING",
+    "InternalFailure": "Step.SERVICE_FAULT",
+}
+"""What retry policies call the errors of an operation."""
+_IDEMPOTENT: Final = "ClientToken"
+
+
+class RefusedError(Exception):
+    """An operation was refused; `exception` is what retry policies call it, if they know it."""
+
+    def __init__(self, message: str, exception: str = "") -> None:
+        super().__init__(message)
+        self.exception = exception
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Maker:
+    """Makes and describes."""
+
+    serving: Serving
+    local: Mapping[str, Any]
+    """The settings of this machine for each job."""
+
+    def make(
+        self,
+        kind: StepType,
+        arguments: Mapping[str, Any],
+        *,
+        name: str,
+        sources: Mapping[str, str],
+        with_job: Mapping[str, Any],
+    ) -> tuple[str, str]:
+        """Make it; returns its name and its ARN. If it was made before under this name, that is the answer.
+
+        `sources`: locations that earlier steps have written, and the folders of this machine where that is.
+        """
+        asked = {kind.named: name, **arguments} if kind.name != "RegisterModel" else {_IDEMPOTENT: name, **arguments}
+        called = str(asked.get(kind.named, name))
+        local = {**self.local, "Sources": {**sources, **(self.local.get("Sources") or {})}}
+        serving = replace(self.serving, with_jobs=with_job)
+        try:
+            answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
+        except RefusedError:
+            there = self._there(kind, called, with_job)
+            if there is None:
+                raise
+            return there
+        arn = next(str(value) for member, value in answer.items() if member.endswith("Arn"))
+        return (arn if kind.name == "RegisterModel" else called), arn
+
+    def _there(self, kind: StepType, name: str, with_job: Mapping[str, Any]) -> tuple[str, str] | None:
+        """What an earlier leader has made under this name for this step."""
+        store = self.serving.store
+        for document, mine in with_job.items():
+            for record, found in store.jobs_with(document, [name]):
+                if found == mine:
+                    return name, record.arn
+        resource = store.resource(kind.name.lower(), name)
+        return None if resource is None or not name.startswith("pipelines-") else (name, resource.arn)
+
+    def describe(self, kind: StepType, name: str) -> dict[str, Any]:
+        """The answer of its Describe operation, without smlocal's own members."""
+        stem = kind.operation.removeprefix("Create")
+        return self._call(self.serving, f"Describe{stem}", {kind.named: name})
+
+    def trials(self, name: str, objective: str) -> list[dict[str, Any]]:
+        """The training jobs of a tuning job, the best first. `objective`: Minimize or Maximize."""
+        asked = {
+            "HyperParameterTuningJobName": name,
+            "SortBy": "FinalObjectiveMetricValue",
+            "SortOrder": "Ascending" if objective == "Minimize" else "Descending",
+            "MaxResults": 100,
+        }
+        found = self._call(self.serving, "ListTrainingJobsForHyperParameterTuningJob", asked)
+        return list(found["TrainingJobSummaries"])
+
+    def _call(self, serving: Serving, operation: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+        model = operation_model(_SERVICE, operation)
+        if model is None:
+            raise RefusedError(f"smlocal does not emulate {operation}.")
+        try:
+            parameters = checked(_SERVICE, operation, model.input_shape, dict(asked))
+            call = AwsCall(
+                service=_SERVICE, operation=operation, parameters=parameters, region=serving.region, access_key=None
+            )
+            answer: dict[str, Any] = HANDLERS[operation](serving, call)
+        except ServiceError as error:
+            raise RefusedError(error.message, _EXCEPTIONS.get(error.code, "")) from error
+        except SmlocalError as error:
+            raise RefusedError(error.with_details, _EXCEPTIONS["InternalFailure"]) from error
+        return answer

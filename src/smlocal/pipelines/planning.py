@@ -1,0 +1,117 @@
+"""From a valid pipeline to the plan of one execution, and what is recorded of one that another process starts."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+from smlocal.data.sources.s3.aws_session import profile_region
+from smlocal.engine.engines import Engines
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.planning.model import IdentityPlan, Note, RecordedPlan
+from smlocal.jobs.prepared import PreparedPlan
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.submission.scheduler import WaitingJob
+from smlocal.jobs.view import Reporter
+from smlocal.pipelines.earlier_runs import with_source
+from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
+from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.pipelines.definition import Definition, StandIn
+from smlocal.sagemaker.pipelines.names import execution_arn
+
+KIND: Final = "sagemaker_pipeline"
+_ROLES: Final = ("RoleArn", "ExecutionRoleArn")
+
+
+def prepare(
+    file: PipelineFile,
+    *,
+    name: str,
+    home: str,
+    engines: Engines,  # noqa: ARG001 - the same for all kinds; each job of a step looks for its own
+    reporter: Reporter,  # noqa: ARG001 - as above
+    strict: bool,  # noqa: ARG001 - as above
+    run_id: str | None = None,
+) -> PreparedPlan:
+    """Check everything that can be checked before an execution is made. Mistakes are an error."""
+    file = file_of(file.document, start=file.start, execution_id=file.execution_id, begins=True)
+    with Store.open(home) as store:
+        file = with_source(file, store, _identity(file).arn.partition("/execution/")[0])
+    plan = _plan(file, name=name, home=home, run_id=run_id)
+    return PreparedPlan(plan=plan, job=_record(file, plan.identity.region))
+
+
+def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, strict: bool) -> RecordedPlan:  # noqa: ARG001 - as above
+    """Only the plan."""
+    return _plan(file, name=name, home=home, run_id=None)
+
+
+def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds
+    """What is recorded of a valid execution. The jobs of its steps count, and it does not."""
+    place = _identity(file)
+    return WaitingJob(
+        platform=KIND, arn=place.arn, request=dict(file.start), job=_record(file, place.region), leads=True
+    )
+
+
+def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:
+    return RecordedPlan(
+        platform=KIND,
+        name=name,
+        run_id=run_id or os.urandom(4).hex(),
+        job_directory=os.path.join(home, "jobs", name),
+        request=dict(file.start),
+        identity=_identity(file),
+        notes=tuple(_notes(file)),
+    )
+
+
+def _record(file: PipelineFile, region: str) -> dict[str, Any]:
+    """For another process: the document, with what depends on the environment of this one, and how it begins."""
+    record = file.document.record()
+    local = {**(record["Data"].get(LOCAL) or {}), "Region": region}
+    return {
+        **record,
+        "Data": {**record["Data"], LOCAL: local},
+        START: dict(file.start),
+        EXECUTION: file.execution_id,
+        OUTPUT: os.path.abspath("smlocal-output"),
+    }
+
+
+def _identity(file: PipelineFile) -> IdentityPlan:
+    """With the ARN of the execution."""
+    pipeline = file.start.get("PipelineArn")
+    if pipeline is None:
+        region = identity.region(stated=file.local.Region, environment=os.environ, profile=profile_region(), image=None)
+        account = identity.account(role=_role(file.definition), image=None)
+        pipeline = identity.sagemaker_arn("pipeline", file.pipeline, region=region, account=account)
+    _, _, _, region, account, _ = str(pipeline).split(":", 5)
+    return IdentityPlan(arn=execution_arn(pipeline, file.execution_id), region=region, account=account)
+
+
+def _role(definition: Definition) -> str | None:
+    """The role of the pipeline, or of one of its steps: it says the account."""
+    given = [definition.request, *(step.arguments for step in definition.steps.values())]
+    found = (each.get(name) for each in given for name in _ROLES)
+    return next((role for role in found if isinstance(role, str)), None)
+
+
+def _notes(file: PipelineFile) -> Iterator[Note]:
+    definition = file.definition
+    for name, stand_in in definition.stand_ins.items():
+        if name in definition.steps:
+            yield Note(id="stand-in", text=f"{name}: {spoken_stand_in(stand_in)}, in place of the service's step")
+    for step in definition.steps.values():
+        if step.type.name == "Callback" and step.name not in definition.stand_ins:
+            yield Note(id="callback", text=f"{step.name} waits until somebody answers it: smlocal describe shows how")
+    if file.contents:
+        yield Note(id="cache-contents", text="the cache also looks at what lies in folders; the service does not")
+
+
+def spoken_stand_in(stand_in: StandIn) -> str:
+    """What stands in for a step."""
+    if stand_in.skip:
+        return "it is skipped"
+    if stand_in.outputs is not None:
+        return "its outputs are fixed"
+    return f"{stand_in.file}:{stand_in.handler} runs" if stand_in.handler else f"{' '.join(stand_in.command)} runs"
