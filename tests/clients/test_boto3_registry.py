@@ -1,4 +1,4 @@
-"""The model registry by boto3, each answer held to botocore's model, with the containers of what was registered."""
+"""The model registry by boto3, each answer held to its model, and by both SDKs, with containers of the models."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.clients.conftest import User
+from tests.clients.conftest import User, last_json
 from tests.clients.hosting import ROLE, Endpoints, archive, refused
 from tests.kit.answer_shapes import client_of
 
@@ -94,3 +94,32 @@ def test_a_registered_model_is_served_and_transforms(
     assert json.loads((tmp_path / "out" / "a.csv.out").read_text()) == {MODEL: "trained"}
     for name in ("clients-registered", "clients-registered-transform", "clients-deployed", "clients-registered-file"):
         assert_nothing_left(name)
+
+
+@pytest.mark.slow(8)
+@pytest.mark.long
+def test_sdk_2_registers_approves_and_deploys(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-2", "sdk2_registry.py", image("serve"), "sdk2-registry")
+    assert last_json(done.stdout) == {
+        "packages": [f"{ARN}:model-package/sdk2-registry/{number}" for number in (1, 2)],
+        "approval": ["Approved", "fast enough"],
+        "metadata": {"commit": "abc"},
+        "answer": {MODEL: "packed"},
+        "left": [],
+    }
+    assert_nothing_left("sdk2-registry")
+
+
+@pytest.mark.slow(5)
+@pytest.mark.long
+def test_sdk_3_has_the_registry_as_resources(user: User) -> None:
+    done = user.execute("sdk-3", "sdk3_registry.py", "an-image", "Sdk3-Registry")
+    assert last_json(done.stdout) == {
+        "group": f"{ARN}:model-package-group/sdk3-registry",
+        "package": f"{ARN}:model-package/sdk3-registry/1",
+        "status": ["Completed", "Approved"],
+        "groups": ["Sdk3-Registry"],
+        "model": f"{ARN}:model-package/sdk3-registry/1",
+    }
