@@ -104,6 +104,11 @@ def served(model: Mapping[str, Any]) -> dict[str, Any]:
     return with_containers(request, here["Containers"])
 
 
+def sources_of(model: Mapping[str, Any]) -> dict[str, str]:
+    """Folders of this machine that stand for what a stored model or package names."""
+    return dict((model.get(HERE) or {}).get(SOURCES) or {})
+
+
 def with_containers(model: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The request with these containers, and no others."""
     rest = {name: value for name, value in model.items() if name not in {"PrimaryContainer", "Containers"}}
@@ -140,7 +145,7 @@ def containers_of_packages(store: Store, model: Mapping[str, Any]) -> tuple[list
                 remedy=["smlocal models lists all."],
             )
         found += _given(container, package)
-        sources.update((package.body.get(HERE) or {}).get(SOURCES) or {})
+        sources.update(sources_of(package.body))
     return found, sources
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.jobfile.document import Document
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
-from smlocal.sagemaker.serving.model_registry import HERE, MODEL, SOURCES, add_sources, find, served
+from smlocal.sagemaker.serving.model_registry import MODEL, add_sources, find, served, sources_of
 
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation", "VpcConfig")
 
@@ -21,7 +21,7 @@ def with_known_model(document: Document, name: str) -> None:
     if model is not None:
         add_model(document.data, served(model.body))
         overrides, document.overrides = document.overrides, f"the model {name}"
-        add_sources(document, (model.body.get(HERE) or {}).get(SOURCES) or {})
+        add_sources(document, sources_of(model.body))
         document.overrides = overrides
 
 
