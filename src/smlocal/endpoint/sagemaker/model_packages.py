@@ -146,7 +146,11 @@ def create_model_package(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise validation_error("Tags cannot be given with ModelPackageGroupName: a version has the tags of its group.")
     number = _next_version(serving, of)
     body = {STATUS: PENDING, **body, GROUP_NAME: of.name, VERSION: number}
-    return {"ModelPackageArn": _create(serving, _PACKAGES, f"{of.name}/{number}", call, body)}
+    arn = _create(serving, _PACKAGES, f"{of.name}/{number}", call, body)
+    if serving.store.resource(GROUP, of.name) is None:  # it was deleted meanwhile, without this version
+        serving.store.change_resource(PACKAGE, f"{of.name}/{number}", lambda _: None, at=time.time())
+        raise _GROUPS.missing(of.arn)
+    return {"ModelPackageArn": arn}
 
 
 def _made_before(serving: Serving, asked: Mapping[str, Any]) -> StoredResource | None:

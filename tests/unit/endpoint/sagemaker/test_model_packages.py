@@ -1,6 +1,7 @@
 """The model registry, by calls without a server."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from tests.unit.endpoint.conftest import Ask
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.sagemaker.operations import HANDLERS
 from smlocal.endpoint.serving import Serving
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.resources import StoredResource
 
 ACCOUNT = "1" * 12
 ARN = f"arn:aws:sagemaker:eu-west-1:{ACCOUNT}"
@@ -69,6 +72,29 @@ def test_a_group_counts_its_versions(call: Ask, version: str) -> None:
     assert described["ModelPackageGroupName"] == "Group"
     assert described["ModelPackageGroupArn"] == f"{ARN}:model-package-group/group"
     assert described["ModelPackageGroupStatus"] == "Completed"
+
+
+def test_versions_that_are_made_at_once_have_numbers_of_their_own(call: Ask, version: str) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made_at_once = list(threads.map(lambda _: made(call), range(40)))
+    assert {version, *made_at_once} == {f"{ARN}:model-package/group/{number}" for number in range(1, 42)}
+
+
+def test_a_version_of_a_group_that_is_deleted_meanwhile_goes_with_it(
+    call: Ask, serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("CreateModelPackageGroup", ModelPackageGroupName="Group")
+    add = type(serving.store).add_resource
+
+    def later(store: Store, new: StoredResource) -> bool:
+        store.change_resource("model_package_group", "Group", lambda _: None, at=new.created)
+        return add(store, new)
+
+    monkeypatch.setattr(type(serving.store), "add_resource", later)
+    asked = {"ModelPackageGroupName": "Group", "InferenceSpecification": SPECIFICATION}
+    message = refused(call, "CreateModelPackage", **asked)
+    assert message == f"ValidationException: ModelPackageGroup {ARN}:model-package-group/group does not exist."
+    assert call("ListModelPackages", ModelPackageType="Both")["ModelPackageSummaryList"] == []
 
 
 def listed(call: Ask, **asked: Any) -> list[dict[str, Any]]:
