@@ -10,7 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
-from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
 from smlocal.pipelines.known_values import KnownValues, written_folders
