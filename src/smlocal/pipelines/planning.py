@@ -1,7 +1,7 @@
 """From a valid pipeline to the plan of one execution, and what is recorded of one that another process starts."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
