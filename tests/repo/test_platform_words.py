@@ -66,6 +66,7 @@ SAGEMAKER = Platform(
         "service": "reads jobs of SageMaker itself",
         "report": "draws what a describe answer says",
         "endpoint": "answers requests to AWS",
+        "pipelines": "leads executions of SageMaker's pipelines",
     },
     modules={
         "terms/checkpoints.py": (

@@ -23,7 +23,7 @@ from smlocal.endpoint.protocol.json_documents import encode
 from smlocal.endpoint.protocol.models import check_parameters, operation_model
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
-from smlocal.errors import SmlocalError
+from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.serving.named_endpoint import CREATING, UPDATING, is_settled
@@ -53,6 +53,7 @@ async def answer_json(
         )
     except ServiceError as error:
         return _refused(error, json_documents.encode_error(error), kind)
+    _say_unending(serving, operation, answer, request)
     if goes_on(serving, operation, answer, request):
         return StreamingResponse(later_answer(serving, operation, answer), media_type=kind, headers=_request_id())
     return Response(json_documents.encode(answer), media_type=kind, headers=_request_id())
@@ -161,6 +162,15 @@ class Awaited:
     """True if a waiter would ask again after this answer."""
     ended: Callable[[Store, str, set[str]], bool]
     """True if there is nothing to wait for; it gets the name, and those of the unfinished jobs."""
+    unending: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    """True for an answer after which the waiter goes on asking, although nothing follows."""
+
+
+def _execution_ended(store: Store, arn: str, unfinished: set[str]) -> bool:
+    try:
+        return store.name_of(arn) not in unfinished
+    except JobUnknownError:
+        return True
 
 
 _AWAITED: Final[Mapping[str, Awaited]] = {
@@ -184,6 +194,13 @@ _AWAITED: Final[Mapping[str, Awaited]] = {
         member="EndpointName",
         waits=lambda answer: answer["EndpointStatus"] in {CREATING, UPDATING},
         ended=lambda store, name, _: is_settled(store, name),
+    ),
+    # By the SDKs' own waiter, for which two statuses are no end: `unending`.
+    "DescribePipelineExecution": Awaited(
+        member="PipelineExecutionArn",
+        waits=lambda answer: answer["PipelineExecutionStatus"] in {"Executing", "Stopping"},
+        ended=_execution_ended,
+        unending=lambda answer: answer["PipelineExecutionStatus"] in {"Stopped", "CompletedWithFailures"},
     ),
 }
 
@@ -215,6 +232,21 @@ def goes_on(serving: Serving, operation: str, answer: Mapping[str, Any], request
     """True if the answer to a waiter would be that it has to wait on."""
     awaited = _awaited(serving, operation, answer, request)
     return awaited is not None and not serving.status_watch.over and awaited.waits(answer)
+
+
+def _say_unending(serving: Serving, operation: str, answer: Mapping[str, Any], request: Request) -> None:
+    """Tell the owner once why a waiter does not return."""
+    awaited = _AWAITED.get(operation)
+    if awaited is None or not awaited.unending(answer) or not by_waiter(request.headers.get("user-agent", "")):
+        return
+    name = answer[awaited.member]
+    if name not in serving.status_watch.unending:
+        serving.status_watch.unending.add(name)
+        status = next(value for member, value in answer.items() if member.endswith("Status"))
+        serving.log(
+            f"{name} is {status}. wait() of the SageMaker SDK does not know this status, and asks on for half an hour: "
+            "end it with Ctrl-C."
+        )
 
 
 async def later_answer(serving: Serving, operation: str, answer: Mapping[str, Any]) -> AsyncIterator[bytes]:
@@ -272,6 +304,7 @@ TAKES_LOCAL = {
     for operation in (
         *("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "UpdateEndpoint"),
         *("CreateProcessingJob", "CreateTransformJob"),
+        *("CreatePipeline", "UpdatePipeline", "StartPipelineExecution"),
     )
 }
 """Others with a `Local` block. That of an endpoint is made of those of its models, its configuration and itself."""

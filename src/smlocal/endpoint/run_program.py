@@ -35,12 +35,13 @@ def run_program(
     *,
     home: str,
     local: Mapping[str, Any],
+    stand_ins: Mapping[str, Any],
     region: str | None,
     say: Callable[[str], None],
 ) -> ProgramEnd:
     """Run it to its end.
 
-    `local`: members of `Local` for its jobs.
+    `local`: members of `Local` for its jobs. `stand_ins`: those of `Options` about steps of its pipelines.
     """
     authority, key, password = Authority(), new_key(), secrets.token_urlsafe(32)
     jobs: list[str] = []
@@ -59,7 +60,8 @@ def run_program(
             from smlocal.endpoint.signature import Signatures
 
             # The program is the owner's own, and no other program is answered.
-            options = Options(local=local, with_key=True, rights=ClientRights(allowed_buckets=None))
+            rights = ClientRights(allowed_buckets=None)
+            options = Options(local=local, with_key=True, rights=rights, **stand_ins)
             with open_serving(
                 None, log=say, submitted=jobs.append, options=options, environment=environment
             ) as serving:

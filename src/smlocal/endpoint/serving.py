@@ -57,6 +57,10 @@ class Options:
     """True if only some programs of this machine are answered: the addresses of endpoints demand a key then."""
     local: Mapping[str, Any] = field(default_factory=dict)
     """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
+    stand_ins: Mapping[str, Any] = field(default_factory=dict)
+    """`Local.Steps` for pipelines that have steps of these names."""
+    stand_in_folder: str = "/"
+    """What files that they name are relative to."""
 
 
 _LOOK_SECONDS = 0.5
@@ -150,6 +154,8 @@ class StatusWatch:
         """True once the server is to end."""
         self.answered: dict[str, float] = {}
         """When a waiter was told that its job has not ended yet: by job, monotonic."""
+        self.unending: set[str] = set()
+        """Of which the owner was told that a waiter does not return."""
 
     async def until_ended(self, name: str, *, seconds: float) -> bool:
         """True when the job has ended or is missing, or the server is to end; False after this many seconds."""

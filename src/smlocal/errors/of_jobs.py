@@ -45,6 +45,18 @@ class IsAnEndpointError(RequestRefusedError):
     id = "is-an-endpoint"
 
 
+class CallbackUnknownError(RequestRefusedError):
+    """No step of a pipeline waits with this token."""
+
+    id = "callback-unknown"
+
+
+class CallbackAnswerError(RequestRefusedError):
+    """The answer to a step of a pipeline has other outputs than the step."""
+
+    id = "callback-answer"
+
+
 class EndpointNotInServiceError(SmlocalError):
     """The endpoint does not answer: it is being created, or it has ended."""
 
@@ -109,6 +121,12 @@ class TuningLibraryError(MachineNotReadyError):
     """The library that chooses points for Bayesian tuning is not installed."""
 
     id = "tuning-library"
+
+
+class SelectedStepsError(RequestRefusedError):
+    """These steps of a pipeline cannot be run alone."""
+
+    id = "selected-steps"
 
 
 class IsAPipelineError(RequestRefusedError):

@@ -77,6 +77,11 @@ class PipelineReading(JobReading):
         file = file_of(document, start={}, stem=stem, local_allowed=local_allowed)
         return file, name or job_name(file.pipeline, file.execution_id)
 
+    def begun(self, document: Document, *, start: Mapping[str, Any], execution_id: str) -> tuple[PipelineFile, str]:
+        """The execution that a client asks for, every parameter of which has a value, and its name."""
+        file = file_of(document, start=start, execution_id=execution_id, begins=True)
+        return file, job_name(file.pipeline, file.execution_id)
+
 
 READING: Final = PipelineReading()
 

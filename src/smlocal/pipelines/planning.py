@@ -9,8 +9,10 @@ from smlocal.engine.engines import Engines
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.planning.model import IdentityPlan, Note, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
+from smlocal.pipelines.earlier_runs import with_source
 from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
 from smlocal.sagemaker.contract import identity
 from smlocal.sagemaker.pipelines.definition import Definition, StandIn
@@ -32,6 +34,8 @@ def prepare(
 ) -> PreparedPlan:
     """Check everything that can be checked before an execution is made. Mistakes are an error."""
     file = file_of(file.document, start=file.start, execution_id=file.execution_id, begins=True)
+    with Store.open(home) as store:
+        file = with_source(file, store, _identity(file).arn.partition("/execution/")[0])
     plan = _plan(file, name=name, home=home, run_id=run_id)
     return PreparedPlan(plan=plan, job=_record(file, plan.identity.region))
 

@@ -11,12 +11,13 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
 from smlocal.pipelines.known_values import KnownValues, written_folders
 from smlocal.pipelines.making import Maker, RefusedError
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.sagemaker.contract.outcome import reasons
-from smlocal.sagemaker.pipelines.cache import ask_cache
+from smlocal.sagemaker.pipelines.cache import ask_cache, cache_keys
 from smlocal.sagemaker.pipelines.conditions import all_hold
 from smlocal.sagemaker.pipelines.deciding import End, Execution, Start, State
 from smlocal.sagemaker.pipelines.definition import Step
@@ -49,6 +50,10 @@ class Steps:
     items: dict[str, list[Any]] = field(default_factory=dict)
     """Of each ForEach."""
     say: Callable[[str], None]
+    sources: Mapping[str, str]
+    """`Local.Sources`, with absolute paths."""
+    sees_contents: bool
+    """True if the cache looks at what lies in folders, too."""
     grace: float | None = None
     """Of the stop that was asked for."""
     _maker: Maker | None = None
@@ -107,8 +112,14 @@ class Steps:
 
     def _from_cache(self, step: Step, arguments: Mapping[str, Any]) -> bool:
         """Use the result of an earlier execution, if there is one; else note why there is none."""
-        found = self.runs.of(step.name) if step.type.keys and step.cache is not None and step.cache.enabled else {}
-        answer = ask_cache(step, arguments, [earlier for earlier, _ in found.values()], time.time())
+        cached = bool(step.type.keys) and step.cache is not None and step.cache.enabled
+        found = self.runs.of(step.name) if cached else {}
+        contents = None
+        if cached and self.sees_contents:
+            contents = contents_of(cache_keys(step, arguments), self._path_of)
+            self._note(step, contents=contents)
+        earlier = [each for each, _ in found.values()]
+        answer = ask_cache(step, arguments, earlier, time.time(), contents=contents)
         self._note(step, cache=cache_document(answer))
         if answer.source is None:
             return False
@@ -117,6 +128,10 @@ class Steps:
         end = End(state=State.SUCCEEDED, cached=answer.source, metadata=stored.progress.metadata)
         self._end(step, end, answer=stored.answer)
         return True
+
+    def _path_of(self, uri: str) -> str:
+        """Where a location is on this machine."""
+        return self.known.path_of(uri, {**self.known.folders(), **self.sources})
 
     def _make(self, step: Step, arguments: Mapping[str, Any]) -> None:
         attempt = self.execution.progress[step.name].attempts

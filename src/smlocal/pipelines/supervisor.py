@@ -4,6 +4,7 @@ Everything that a step makes has a name that follows from the execution, the ste
 goes on for one that was killed finds what that one has made, and makes nothing twice.
 """
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -39,8 +40,10 @@ from smlocal.sagemaker.pipelines.stored import (
 )
 from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
 
-_PAUSES: Final = (0.01, 0.25)
-"""Seconds between looks at the store: they grow while nothing changes."""
+_PAUSES: Final = (0.004, 0.25)
+"""Seconds between looks at the store. A look takes some microseconds; they are rare when nothing changes for long."""
+_LIVELY: Final = 5.0
+"""Seconds after a change in which the next one is soon seen."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for jobs without a supervisor."""
 _ABANDONED_SECONDS: Final = 60.0
@@ -127,6 +130,7 @@ class PipelineSupervisor(Supervisor):
         )
 
         def make_maker() -> Any:
+            starter.warm_up()  # while this process imports
             from smlocal.pipelines.making_here import open_maker  # the endpoint; some executions make nothing
 
             return stack.enter_context(
@@ -162,6 +166,10 @@ class PipelineSupervisor(Supervisor):
                 say=context.reporter.progress,
             ),
             say=context.reporter.progress,
+            sources={
+                uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
+            },
+            sees_contents=self.file.contents,
         )
 
     def _limit(self) -> int | None:
@@ -215,7 +223,7 @@ class PipelineSupervisor(Supervisor):
     def _go(self, steps: Steps, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
             self._handle(request, steps)
-        looked, pause = 0.0, _PAUSES[0]
+        looked = changed = 0.0
         while True:
             orphans = time.monotonic() - looked >= _ORPHANS_EVERY
             looked = time.monotonic() if orphans else looked
@@ -229,8 +237,9 @@ class PipelineSupervisor(Supervisor):
             if self.execution.is_over:
                 return
             self.context.reporter.working(self._so_far())
-            pause = _PAUSES[0] if happened else min(pause * 1.3, _PAUSES[1])
-            self._wait(steps, changes, seen, pause)
+            changed = time.monotonic() if happened else changed
+            lively = time.monotonic() - changed < _LIVELY
+            self._wait(steps, changes, seen, _PAUSES[0] if lively else _PAUSES[1])
 
     def _next(self, steps: Steps) -> list[Start]:
         steps.end_for_each()

@@ -27,6 +27,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
             status_watch=status_watch,
             container_port=ContainerPort(store.home, log=lambda _: None),
             buckets=f"{store.home}/buckets",
+            artifacts=f"{store.home}/artifacts",
             account="1" * 12,
             region="eu-west-1",
             address="http://127.0.0.1:1",

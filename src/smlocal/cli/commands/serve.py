@@ -2,6 +2,7 @@
 
 import os
 from importlib.util import find_spec
+from typing import Any
 
 import click
 
@@ -11,6 +12,14 @@ from smlocal.terms.listing import may_be_bucket
 
 PORT = 4597
 _PACKAGES = ("cryptography", "starlette", "uvicorn")
+
+
+steps_option = click.option(
+    "--steps",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="YAML file with what stands in for steps of pipelines that do not run here, by their names.",
+)
 
 
 @shown_command(
@@ -54,6 +63,7 @@ _PACKAGES = ("cryptography", "starlette", "uvicorn")
     "--allow-local", is_flag=True, help="Let clients set every member of Local, including those that share credentials."
 )
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
+@steps_option
 @click.option(
     "--buckets",
     type=click.Path(readable=False),
@@ -74,6 +84,7 @@ def command(
     allow_bucket: tuple[str, ...],
     allow_local: bool,
     allow_cpu: bool,
+    steps: str | None,
     buckets: str | None,
     max_instances: int | None,
     refuse: bool,
@@ -110,9 +121,19 @@ def command(
                 local_members=allow_local,
             ),
             local={"AllowCpu": True} if allow_cpu else {},
+            **stand_ins_of(steps),
         ),
         say=lambda message: click.echo(message, err=True),
     )
+
+
+def stand_ins_of(path: str | None) -> dict[str, Any]:
+    """The choices of a server's owner about steps, from the file with them."""
+    if path is None:
+        return {}
+    from smlocal.sagemaker.pipelines.stand_ins import read_stand_in_file
+
+    return {"stand_ins": read_stand_in_file(path), "stand_in_folder": os.path.dirname(os.path.abspath(path))}
 
 
 def check_endpoint_packages() -> None:

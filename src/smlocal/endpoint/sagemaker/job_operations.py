@@ -108,10 +108,14 @@ class JobOperations:
         return {}
 
 
-def start(serving: Serving, waiting: WaitingJob, *, name: str) -> JobRecord:
-    """Record a job, and have it started. The errors are those of `record_waiting`."""
+def start(serving: Serving, waiting: WaitingJob, *, name: str, documents: Mapping[str, Any] | None = None) -> JobRecord:
+    """Record a job, and have it started. `documents`: more to store. The errors are those of `record_waiting`."""
     record = record_waiting(
-        waiting, name=name, store=serving.store, limit=serving.options.limit, documents=serving.with_jobs
+        waiting,
+        name=name,
+        store=serving.store,
+        limit=serving.options.limit,
+        documents={**serving.with_jobs, **(documents or {})},
     )
     serving.waiting_jobs.look()
     serving.submitted(name)

@@ -42,6 +42,8 @@ from smlocal.endpoint.sagemaker.models import (
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.other_jobs import TRANSFORM, TUNING
 from smlocal.endpoint.sagemaker.pages import offset_in
+from smlocal.endpoint.sagemaker.pipeline_executions import EXECUTIONS
+from smlocal.endpoint.sagemaker.pipelines import PIPELINES
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.job_reading import AskedJob
@@ -271,6 +273,8 @@ HANDLERS: Mapping[str, Handler] = {
     "Search": search,
     "UpdateEndpoint": update_endpoint,
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
+    **PIPELINES,
+    **EXECUTIONS,
     **TRAINING.handlers,
     **PROCESSING.handlers,
     **TRANSFORM.handlers,

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from smlocal.data.sources.local_path import local_path
@@ -99,8 +99,13 @@ def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
         if name not in known:  # else it would seem a matter of rights
             meant = closest(name, known)
             raise validation_error(f"unknown key Local.{name}{f': did you mean {meant}?' if meant else ''}")
-    raise validation_error(
-        f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+    raise not_let(refused)
+
+
+def not_let(names: Iterable[str]) -> ServiceError:
+    """The answer to a request with members of `Local` that clients of this server may not set."""
+    return validation_error(
+        f"This server does not let clients set {', '.join(f'Local.{name}' for name in names)}. "
         "Its owner can allow it: smlocal serve --allow-local"
     )
 

@@ -10,6 +10,8 @@ from smlocal.terms.validation.violation import Path, dotted
 
 _MOST_CHANGES: Final = 20
 _SUCCEEDED: Final = "Succeeded"
+_CONTENTS: Final = "Contents"
+"""The key of what lies at locations, which the service does not look at."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +28,8 @@ class Earlier:
     """The step's type then."""
     arguments: Mapping[str, Any] = field(repr=False)
     """As they were evaluated."""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """A digest of what lay at each location, if that was looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +70,18 @@ def cache_keys(step: Step, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def ask_cache(step: Step, arguments: Mapping[str, Any], earlier: Sequence[Earlier], now: float) -> CacheAnswer:
-    """A hit, or why there is none. `arguments`: as they are evaluated now."""
+def ask_cache(
+    step: Step,
+    arguments: Mapping[str, Any],
+    earlier: Sequence[Earlier],
+    now: float,
+    *,
+    contents: Mapping[str, str] | None = None,
+) -> CacheAnswer:
+    """A hit, or why there is none. `arguments`: as they are evaluated now.
+
+    `contents`: a digest of what lies at each location now, which must be the same too; None: it is not looked at.
+    """
     if not step.type.keys:
         return CacheAnswer(why=f"the service caches no step of type {step.type.name}")
     if step.cache is None or not step.cache.enabled:
@@ -76,12 +90,16 @@ def ask_cache(step: Step, arguments: Mapping[str, Any], earlier: Sequence[Earlie
     whole = [each for each in newest if each.execution_status == _SUCCEEDED and each.step_status == _SUCCEEDED]
     oldest = None if step.cache.seconds is None else now - step.cache.seconds
     fresh = [each for each in whole if (oldest is None or each.ended >= oldest) and each.type == step.type.name]
-    keys = cache_keys(step, arguments)
+
+    def compared(values: Mapping[str, Any], at: Mapping[str, str]) -> dict[str, Any]:
+        return cache_keys(step, values) | ({} if contents is None else {_CONTENTS: dict(at)})
+
+    keys = compared(arguments, contents or {})
     for each in fresh:
-        if cache_keys(step, each.arguments) == keys:
+        if compared(each.arguments, each.contents) == keys:
             return CacheAnswer(source=each.execution)
     if fresh:
-        changes = tuple(changed(cache_keys(step, fresh[0].arguments), keys))
+        changes = tuple(changed(compared(fresh[0].arguments, fresh[0].contents), keys))
         more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
         why = f"{changes[0].key}{more} differ{'' if more else 's'} from the last run"
         return CacheAnswer(why=why, compared=fresh[0].execution, changes=changes)

@@ -5,17 +5,10 @@ from collections.abc import Iterable
 from typing import Any, Final, Self
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.sagemaker.pipelines.deciding import Execution, Progress, State
+from smlocal.sagemaker.pipelines.deciding import Progress, State
 from smlocal.sagemaker.pipelines.definition import Step
 
 _UNLISTED: Final = frozenset({State.WAITING, State.READY, State.LEFT_OUT})
-
-
-def listed_steps(execution: Execution, *, ascending: bool = False) -> list[dict[str, Any]]:
-    """Those of an execution, the newest first."""
-    steps = execution.steps
-    begun = [Listed.of(steps[name], progress) for name, progress in execution.progress.items()]
-    return listed(begun, ascending=ascending)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,9 +28,14 @@ class Listed:
         return cls(name=step.name, type=step.type.name, progress=progress, **named)
 
 
+def has_begun(progress: Progress) -> bool:
+    """True for a step that is listed. A branch that is not taken is not."""
+    return progress.state not in _UNLISTED or progress.attempts > 0
+
+
 def listed(steps: Iterable[Listed], *, ascending: bool = False) -> list[dict[str, Any]]:
-    """The rows of those that have begun. A branch that is not taken is not there."""
-    begun = [each for each in steps if each.progress.state not in _UNLISTED or each.progress.attempts]
+    """The rows of those that have begun."""
+    begun = [each for each in steps if has_begun(each.progress)]
     begun.sort(key=lambda each: (each.progress.number, each.name), reverse=not ascending)
     return [_row(each) for each in begun]
 

@@ -47,19 +47,23 @@ def load_definition(text: str, *, name: str, directory: str) -> Document:
 
 
 def read_definition(
-    document: Document, *, given: Mapping[str, Any] | None = None, stand_ins: Collection[str] = ()
+    document: Document,
+    *,
+    given: Mapping[str, Any] | None = None,
+    stand_ins: Collection[str] = (),
+    demands_stand_ins: bool = True,
 ) -> Definition:
     """The checked definition.
 
     `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one besides those
-    that the document names.
+    that the document names. `demands_stand_ins`: that a step has none is a mistake.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
         document = _inner(document)
-    definition, found = _checked(document, given, local, stand_ins)
+    definition, found = _checked(document, given, local, stand_ins, demands_stand_ins=demands_stand_ins)
     if found:
         raise invalid_definition(document, found, outer)
     return replace(definition, request=request)
@@ -117,7 +121,12 @@ def _by_line(document: Document, violations: list[Violation]) -> list[Violation]
 
 
 def _checked(
-    document: Document, given: Mapping[str, Any] | None, local: Any, others: Collection[str]
+    document: Document,
+    given: Mapping[str, Any] | None,
+    local: Any,
+    others: Collection[str],
+    *,
+    demands_stand_ins: bool,
 ) -> tuple[Definition, list[Violation]]:
     data = document.data
     found = list(_top_violations(data))
@@ -140,7 +149,8 @@ def _checked(
         if len(found) > MOST_VIOLATIONS:
             break
         found += argument_violations(step, document, values, taken)
-        found += _stand_in_violations(step, taken)
+        if demands_stand_ins:
+            found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 
 

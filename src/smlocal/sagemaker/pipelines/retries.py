@@ -38,13 +38,13 @@ def next_attempt(step: Step, exception: str, *, attempts: int, began: float, now
 
 def refused_reason(step: Step, message: str, *, exception: str, execution_arn: str) -> str:
     """The reason of a step whose Create operation was refused."""
-    arn = execution_arn.replace(pipeline_of(execution_arn), pipeline_of(execution_arn).lower())
-    kind = exception.upper().replace(".", "_")
-    text = (
-        f"ClientError: Failed to invoke sagemaker:{step.type.operation}. Error Details: {message}\n"
-        f"Retry not appropriate on execution of step with PipelineExecutionArn {arn} and StepId {step.name}. "
-        f"No retry policy configured for the exception type {kind}."
-    )
+    text = f"ClientError: Failed to invoke sagemaker:{step.type.operation}. Error Details: {message}"
+    if exception:
+        arn = execution_arn.replace(pipeline_of(execution_arn), pipeline_of(execution_arn).lower())
+        text += (
+            f"\nRetry not appropriate on execution of step with PipelineExecutionArn {arn} and StepId {step.name}. "
+            f"No retry policy configured for the exception type {exception.upper().replace('.', '_')}."
+        )
     return text[:_LONGEST_REASON]
 
 

@@ -1,16 +1,23 @@
 """`Local.Steps`: what runs here in place of steps that only the service can run. Read only; others run it."""
 
+import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.base.regex import regex
+from smlocal.errors import JobFileMissingError, RequestInvalidError
+from smlocal.jobfile.local_block import mistake_lines
 from smlocal.jobfile.option import LOCAL
+from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.pipelines.definition import StandIn, Step
 from smlocal.sagemaker.pipelines.parameters import typed
 from smlocal.sagemaker.pipelines.step_reading import says
 from smlocal.terms.validation.violation import Path, Violation, closest, kind_of
 
 _PLACE: Final = "Steps"
+_LARGEST: Final = 1 << 20
+"""Characters of a file."""
 _KINDS: Final = ("Command", "Python", "Outputs", "Skip")
 _HANDLER: Final = regex(r"(?P<file>[^:\0]+\.py):(?P<handler>[A-Za-z_][A-Za-z0-9_.]*)")
 
@@ -30,6 +37,26 @@ def read_stand_ins(local: Any) -> tuple[dict[str, StandIn], list[Violation]]:
         found += wrong
         stand_ins[name] = StandIn() if wrong else _made(each)
     return stand_ins, found
+
+
+def read_stand_in_file(path: str) -> dict[str, Any]:
+    """The stand-ins in a file, by the names of steps, as `Local.Steps` has them; one error lists all mistakes.
+
+    Files that it names are relative to its folder.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(_LARGEST + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise JobFileMissingError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    document = load_document(text, name=os.path.basename(path), directory=os.path.dirname(os.path.abspath(path)))
+    _, found = read_stand_ins({_PLACE: document.data})
+    if found:
+        inner = [replace(each, path=each.path[2:]) for each in found]
+        raise RequestInvalidError(
+            f"{len(found):,} problem{'s' * (len(found) > 1)} in {document.name}", details=mistake_lines(document, inner)
+        )
+    return document.data
 
 
 def _violations(given: Any, path: Path) -> Iterator[Violation]:

@@ -5,11 +5,14 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
+from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.sagemaker.pipelines.deciding import Progress
 from smlocal.sagemaker.pipelines.listing import Listed
+from smlocal.sagemaker.pipelines.parameters import typed
 from smlocal.sagemaker.pipelines.recording import recalled, recorded
 from smlocal.terms.statuses import JobStatus
 
@@ -17,6 +20,8 @@ STATE: Final = "pipeline"
 """The document of an execution: the names of the steps that have begun, its status, the items of each ForEach."""
 CLIENT: Final = "pipeline-client"
 """The document with the rights of the client that has started it; none for executions of this machine's user."""
+RETRY: Final = "pipeline-retry"
+"""With a job that goes on with an execution that had ended: when that was first made, and the client's token."""
 STEP_OF: Final = "step-of"
 """With a job that a step has made: the execution and the step."""
 CALLBACK: Final = "callback"
@@ -57,6 +62,8 @@ class StoredStep:
     """What stood in for it."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """The locations that it has written, and where that is on this machine."""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """A digest of what lay at each location that it reads, if the cache looks at that."""
 
     @property
     def progress(self) -> Progress:
@@ -75,6 +82,7 @@ class StoredStep:
             "Waits": self.waits,
             "Note": self.note or None,
             "Folders": dict(self.folders) or None,
+            "Contents": dict(self.contents) or None,
         }
         given = {name: value for name, value in known.items() if value is not None}
         return {**given, "Progress": recorded(self.listed.progress)}
@@ -96,6 +104,7 @@ def stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
         waits=document.get("Waits"),
         note=document.get("Note", ""),
         folders=document.get("Folders", {}),
+        contents=document.get("Contents", {}),
     )
 
 
@@ -121,7 +130,7 @@ def status_of(record: JobRecord, state: Mapping[str, Any] | None) -> str:
 
 
 def described(stored: StoredJob) -> dict[str, Any]:
-    """The DescribePipelineExecution answer, of the documents `request` and `STATE`."""
+    """The DescribePipelineExecution answer, of the documents `request`, `STATE` and `RETRY`."""
     record, request = stored.record, stored.documents[REQUEST]
     known = {
         "PipelineArn": record.arn.partition("/execution/")[0],
@@ -130,10 +139,62 @@ def described(stored: StoredJob) -> dict[str, Any]:
         "PipelineExecutionStatus": status_of(record, stored.documents.get(STATE)),
         "PipelineExecutionDescription": request.get("PipelineExecutionDescription"),
         "FailureReason": record.failure_reason,
-        "CreationTime": record.created,
+        "CreationTime": (stored.documents.get(RETRY) or {}).get("Created", record.created),
         "LastModifiedTime": record.modified,
         "ParallelismConfiguration": request.get("ParallelismConfiguration"),
         "SelectiveExecutionConfig": request.get("SelectiveExecutionConfig"),
         "PipelineVersionId": request.get("PipelineVersionId"),
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+# The answer to a Callback.
+
+
+def answer_callback(
+    store: Store,
+    token: str,
+    *,
+    outputs: Mapping[str, Any] | None = None,
+    reason: str | None = None,
+    request: str = "",
+) -> str:
+    """Answer the step that waits with this token: it succeeds with `outputs`, or fails with `reason`.
+
+    Returns the ARN of its execution. The answer is stored; the leader of the execution takes it when it runs. `request`
+    is the client's own token: the same one may answer twice. `CallbackUnknownError`, `CallbackAnswerError`.
+    """
+    waiting = store.resource(CALLBACK, token)
+    if waiting is None:
+        raise _unknown(token, "No step that runs has it. A step's token is in its message, and in smlocal describe.")
+    job, step = waiting.body["Job"], waiting.body["Step"]
+    waits = (store.document(job, step_document(step)) or {}).get("Waits") or {}
+    if reason is None:
+        answer: dict[str, Any] = {"OutputParameters": _checked_outputs(outputs or {}, waits.get("Outputs") or (), step)}
+    else:
+        answer = {"FailureReason": reason}
+    answer["Request"] = request
+    stored = store.change_document(job, answer_document(token), lambda before: answer if before is None else before)
+    if stored is not answer and not (request and stored.get("Request") == request):
+        raise _unknown(token, f"The step {step} was answered already.")
+    wake(store, job)
+    return store.get(job).arn
+
+
+def _unknown(token: str, why: str) -> CallbackUnknownError:
+    return CallbackUnknownError(f"no step waits for an answer with the token {token}", remedy=[why])
+
+
+def _checked_outputs(given: Mapping[str, Any], declared: Iterable[Mapping[str, str]], step: str) -> dict[str, Any]:
+    """Each of the type that the step says."""
+    kinds = {each["Name"]: each["Type"] for each in declared}
+    values = {name: typed(kinds[name], value) for name, value in given.items() if name in kinds}
+    wrong = [f"it has no output '{name[:80]}'" for name in given if name not in kinds]
+    wrong += [f"the output '{name}' is of type {kinds[name]}" for name, value in values.items() if value is None]
+    wrong += [f"the output '{name}' is missing" for name in kinds if name not in given]
+    if wrong:
+        known = f"It has {', '.join(f'{name} ({kind})' for name, kind in kinds.items())}." if kinds else "It has none."
+        raise CallbackAnswerError(
+            f"these are not the outputs of the step {step}: {'; '.join(wrong[:10])}", remedy=[known]
+        )
+    return values

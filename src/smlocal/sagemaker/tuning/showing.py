@@ -219,12 +219,6 @@ def _echoed(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _further(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Next commands for the best model."""
-    if answer.get("BestTrainingJob") and answer["Local"].get(SERVE_PROGRAM):
-        yield f"deploy {answer['HyperParameterTuningJobName']}"
-
-
 def _failed(local: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Its failed training jobs, oldest first."""
     return [each for each in local.get(_TRAINING_JOBS) or () if each["TrainingJobStatus"] == "Failed"]

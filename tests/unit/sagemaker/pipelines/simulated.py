@@ -18,7 +18,7 @@ from smlocal.jobfile.reading import load_document
 from smlocal.sagemaker.pipelines.conditions import all_hold
 from smlocal.sagemaker.pipelines.deciding import End, Execution, Progress, Start, State
 from smlocal.sagemaker.pipelines.definition import Definition
-from smlocal.sagemaker.pipelines.listing import listed_steps
+from smlocal.sagemaker.pipelines.listing import Listed, listed
 from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.recording import recalled, recorded
@@ -167,7 +167,8 @@ class Simulation:
 
     def shown(self) -> list[str]:
         """A line for each step of the list, then one for the execution."""
-        rows = [_shown(row) for row in listed_steps(self.execution)]
+        steps = [Listed.of(self.execution.steps[name], each) for name, each in self.execution.progress.items()]
+        rows = [_shown(row) for row in listed(steps)]
         return [*rows, " ".join(filter(None, ["=", self.execution.status, self.execution.reason]))]
 
 

@@ -1,0 +1,188 @@
+"""Values that flow from step to step, the cache, and what fails a step: with real containers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Gone = Callable[[str], None]
+WRITES = 'mkdir -p /opt/ml/processing/out; echo "{\\"metrics\\": {\\"mse\\": 0.25}}" > /opt/ml/processing/out/e.json'
+
+
+def _from(step: str, path: str) -> dict[str, str]:
+    return {"Get": f"Steps.{step}.{path}"}
+
+
+def _flow(pipelines: Any, *, writes: str = WRITES) -> list[dict[str, Any]]:
+    """Processing, a training job on its output, a condition on a property file, and a model of the training job."""
+    written = _from("Prepare", "ProcessingOutputConfig.Outputs['out'].S3Output.S3Uri")
+    channel = {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": written}}}
+    epochs = {"Std:Join": {"On": "", "Values": [{"Get": "Parameters.Epochs"}]}}
+    mse = {"Std:JsonGet": {"PropertyFile": _from("Prepare", "PropertyFiles.E"), "Path": "metrics.mse"}}
+    container = {"Image": pipelines.life.image, "ModelDataUrl": _from("Train", "ModelArtifacts.S3ModelArtifacts")}
+    model = {"ExecutionRoleArn": "arn:aws:iam::111122223333:role/R", "PrimaryContainer": container}
+    script = "cat /opt/ml/input/data/train/e.json /opt/ml/input/config/hyperparameters.json; echo m > /opt/ml/model/m"
+    return [
+        pipelines.processing(
+            *("Prepare", writes),
+            CacheConfig={"Enabled": True},
+            PropertyFiles=[{"PropertyFileName": "E", "OutputName": "out", "FilePath": "e.json"}],
+        ),
+        pipelines.training(
+            *("Train", script),
+            CacheConfig={"Enabled": True},
+            arguments={"InputDataConfig": [channel], "HyperParameters": {"epochs": epochs}},
+        ),
+        {
+            "Name": "Good",
+            "Type": "Condition",
+            "DependsOn": ["Train"],
+            "Arguments": {
+                "Conditions": [{"Type": "LessThan", "LeftValue": mse, "RightValue": {"Get": "Parameters.Limit"}}],
+                "IfSteps": [{"Name": "Model", "Type": "Model", "Arguments": model}],
+                "ElseSteps": [{"Name": "Bad", "Type": "Fail", "Arguments": {"ErrorMessage": "no good"}}],
+            },
+        },
+    ]
+
+
+PARAMETERS = [
+    {"Name": "Epochs", "Type": "Integer", "DefaultValue": 5},
+    {"Name": "Limit", "Type": "Float", "DefaultValue": 0.5},
+]
+
+
+@pytest.mark.slow(3)
+def test_values_flow_and_the_cache_says_why_it_missed(pipelines: Any, all_gone: Gone) -> None:
+    first = pipelines.run("flow", _flow(pipelines), Parameters=PARAMETERS)
+    assert pipelines.rows(first) == ["Prepare Succeeded", "Train Succeeded", "Good Succeeded", "Model Succeeded"]
+    log = pipelines.life.log(pipelines.child(first, "Train"))
+    assert log == '{"metrics": {"mse": 0.25}}\n{"epochs":"5"}'
+    steps = pipelines.steps(first)
+    assert steps["Train"].arguments["HyperParameters"] == {"epochs": "5"}
+    model = pipelines.life.store.resource("model", steps["Model"].answer["ModelName"])
+    assert model is not None
+    assert model.body["PrimaryContainer"]["ModelDataUrl"] == steps["Train"].answer["ModelArtifacts"]["S3ModelArtifacts"]
+
+    second = pipelines.run("flow", _flow(pipelines), "-p", "Epochs=6", "-p", "Limit=0.1", code=1, Parameters=PARAMETERS)
+    arn = pipelines.life.job(first).arn
+    assert pipelines.rows(second) == [
+        f"Prepare Succeeded {{'SourcePipelineExecutionArn': '{arn}'}}",
+        "Train Succeeded",
+        "Good Succeeded",
+        "Bad Failed no good",
+    ]
+    assert pipelines.steps(second)["Train"].cache == {
+        "Why": "HyperParameters.epochs differs from the last run",
+        "Compared": arn,
+        "Changes": [{"Key": "HyperParameters.epochs", "Before": "5", "After": "6"}],
+    }
+    assert pipelines.life.job(second).failure_reason == "Step failure: One or multiple steps failed."
+    all_gone(second)
+
+
+@pytest.mark.slow(4)
+@pytest.mark.parametrize(
+    ("writes", "why"),
+    [
+        ("true", "the property file E is not there"),
+        ("ln -s /etc/hostname /opt/ml/processing/out/e.json", "the property file E is not there"),
+        ("mkfifo /opt/ml/processing/out/e.json", "the property file E is not there"),
+        ("echo '{' > /opt/ml/processing/out/e.json", "the property file E is no JSON"),
+        ("echo '[1]' > /opt/ml/processing/out/e.json", "metrics"),
+        (
+            "dd if=/dev/zero of=/opt/ml/processing/out/e.json bs=1M count=11 2>/dev/null",
+            "the property file E is larger than 10 MiB",
+        ),
+    ],
+)
+def test_a_property_file_that_cannot_be_read_fails_the_step_that_needs_it(
+    pipelines: Any, writes: str, why: str
+) -> None:
+    steps = [each for each in _flow(pipelines, writes=writes) if each["Name"] != "Train"]
+    steps[1]["DependsOn"] = ["Prepare"]
+    steps[1]["Arguments"]["IfSteps"] = []
+    execution = pipelines.run("unread", steps, code=1, Parameters=PARAMETERS)
+    failed = pipelines.rows(execution)[-1]
+    assert failed.startswith("Good Failed ClientError: "), failed
+    assert why in failed
+
+
+@pytest.mark.slow(2)
+def test_what_the_service_refuses_and_what_fails(pipelines: Any, all_gone: Gone) -> None:
+    cluster = {
+        "InstanceType": "ml.m5.large",
+        "InstanceCount": {"Get": "Steps.Count.OutputParameters['n']"},
+        "VolumeSizeInGB": 5,
+    }
+    count = {"FunctionArn": "arn:aws:lambda:us-east-1:111122223333:function:f", "Arguments": {}}
+    output = {"OutputName": "n", "OutputType": "Integer"}
+    steps = [
+        {"Name": "Count", "Type": "Lambda", **count, "OutputParameters": [output]},
+        pipelines.training("Refused", arguments={"ResourceConfig": cluster}),
+        pipelines.training("Fails", "exit 3"),
+        pipelines.training("Never", DependsOn=["Fails"]),
+        pipelines.training("Else", DependsOn=[{"Step": "Fails", "Trigger": "Failed"}]),
+    ]
+    local = {"Steps": {"Count": {"Outputs": {"n": 0}}}}
+    execution = pipelines.run("refusals", steps, code=1, Local=local)
+    rows = pipelines.rows(execution)
+    assert sorted(row.partition(" ClientError")[0] for row in rows) == [
+        *("Count Succeeded", "Else Succeeded", "Fails Failed", "Refused Failed"),
+    ]
+    refused = next(row for row in rows if row.startswith("Refused"))
+    assert "Failed to invoke sagemaker:CreateTrainingJob. Error Details: " in refused
+    assert "ClientError: AlgorithmError: , exit code: 3" in next(row for row in rows if row.startswith("Fails"))
+    all_gone(execution)
+
+
+@pytest.mark.slow(2)
+def test_a_capacity_error_is_tried_again(pipelines: Any, all_gone: Gone) -> None:
+    policy = {"ExceptionType": ["SageMaker.CAPACITY_ERROR"], "IntervalSeconds": 1, "MaxAttempts": 2}
+    steps = [pipelines.training("Twice", RetryPolicies=[policy])]
+    local = {"Faults": [{"Kind": "CapacityError"}]}
+    execution = pipelines.run("again", steps, code=1, Local=local)
+    step = pipelines.steps(execution)["Twice"]
+    assert step.progress.attempts == 3, step.progress.reason
+    assert len(pipelines.children(execution)) == 3
+    all_gone(execution)
+
+
+@pytest.mark.slow(3)
+def test_selected_steps_use_the_results_of_an_earlier_execution(pipelines: Any) -> None:
+    refused = pipelines.life("run", pipelines.file("alone", _flow(pipelines), Parameters=PARAMETERS, Local=_SELECTED))
+    assert "[selected-steps]" in refused.stderr
+    assert "The selected steps [Train] have dependencies on [Prepare]" in refused.stderr
+    first = pipelines.run("alone", _flow(pipelines), Parameters=PARAMETERS)
+    execution = pipelines.run("alone", _flow(pipelines), "-p", "Epochs=7", Parameters=PARAMETERS, Local=_SELECTED)
+    assert pipelines.rows(execution) == [
+        f"Prepare Succeeded {{'SourcePipelineExecutionArn': '{pipelines.life.job(first).arn}'}}",
+        "Train Succeeded",
+    ]
+    log = pipelines.life.log(pipelines.child(execution, "Train"))
+    assert log == '{"metrics": {"mse": 0.25}}\n{"epochs":"7"}'
+
+
+_SELECTED = {"Select": ["Train"]}
+
+
+@pytest.mark.slow(3)
+def test_the_cache_may_look_at_what_lies_in_folders(pipelines: Any) -> None:
+    folder = pipelines.life.folder / "data"
+    folder.mkdir()
+    (folder / "a").write_text("1")
+    source = {"S3DataType": "S3Prefix", "S3Uri": "s3://mine/data"}
+    channel = {"ChannelName": "train", "DataSource": {"S3DataSource": source}}
+    cached = {"CacheConfig": {"Enabled": True}, "arguments": {"InputDataConfig": [channel]}}
+    local = {"Cache": "contents", "Sources": {"s3://mine/data": "./data"}}
+
+    def ran() -> str:
+        step = pipelines.training("Train", "ls /opt/ml/input/data/train", **cached)
+        return pipelines.run("seen", [step], Local=local)
+
+    first = ran()
+    assert "Source" in pipelines.steps(ran())["Train"].cache
+    (folder / "a").write_text("2")
+    changes = pipelines.steps(ran())["Train"].cache["Changes"]
+    assert [change["Key"] for change in changes] == ["Contents.s3://mine/data"]
+    assert pipelines.steps(first)["Train"].contents.keys() == {"s3://mine/data"}
