@@ -9,6 +9,12 @@ class ModelMissingError(RequestRefusedError):
     id = "model-missing"
 
 
+class ModelPackageError(RequestRefusedError):
+    """The model package is not approved, or does not say which image serves its model."""
+
+    id = "model-package"
+
+
 class ModelUnmappedError(RequestRefusedError):
     """The model that is to be deployed is in S3, and no folder stands for the bucket."""
 

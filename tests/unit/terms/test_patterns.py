@@ -28,6 +28,12 @@ from smlocal.terms.model.structure import Text, matches, translate
         (r"[\p{Alnum}\-]+", "aZ-9", True),
         (r"[\p{Alnum}\-]+", "é", False),
         (r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)", "ab-", False),
+        (r"([\p{L}\p{Z}\p{N}_.:\/=+\-@]*)${1,128}", "a/é b", True),
+        (r"([\p{L}\p{Z}\p{N}_.:\/=+\-@]*)${1,128}", "a;", False),
+        (r"[\p{L}\p{M}\p{Z}\p{N}\p{P}]*", "Größe (5 %), v1_[x]!", True),
+        (r"[\p{L}\p{M}\p{Z}\p{N}\p{P}]*", "a=b", False),
+        (r"[\p{L}\p{M}\p{Z}\p{S}\p{N}\p{P}]*", "a=b → $1", True),
+        (r"[\p{L}\p{M}\p{Z}\p{S}\p{N}\p{P}]*", "a\nb", False),
         (r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\t]*", "ab\U0001f600", True),
     ],
 )
@@ -43,6 +49,12 @@ def test_the_pattern_of_tags_is_exact() -> None:
         if matches(pattern, chr(code)) != (unicodedata.category(chr(code))[0] in "LZN" or chr(code) in "_.:/=+-@")
     ]
     assert wrong == []
+
+
+def test_symbols_and_punctuation_of_ascii_are_told_apart() -> None:
+    for letter in "SP":
+        expected = {chr(code) for code in range(128) if unicodedata.category(chr(code))[0] == letter}
+        assert {chr(code) for code in range(128) if matches(rf"[\p{{{letter}}}]", chr(code))} == expected
 
 
 def test_every_pattern_of_our_models_is_translated() -> None:

@@ -10,11 +10,12 @@ from smlocal.endpoint.serving import Serving
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, read_model
+from smlocal.sagemaker.serving.model_registry import HERE, served
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""
 _NEEDS_KEY: Final = f"this server demands a key, so its endpoints do too: {LOCAL}.{SERVING}.Key: false is not possible"
-_NOT_SHOWN: Final = frozenset({"Tags", LOCAL})
+_NOT_SHOWN: Final = frozenset({"Tags", LOCAL, HERE})
 
 
 def model_file(
@@ -64,5 +65,5 @@ def _composed(
 ) -> dict[str, Any]:
     rest = {name: value for name, value in config.items() if name not in _NOT_OF_CONFIG and name != LOCAL}
     given = {name: value for name, value in endpoint.items() if value is not None and name != LOCAL}
-    untagged = [as_made(each) for each in models]
+    untagged = [as_made(served(each)) for each in models]
     return {**(untagged[0] if len(untagged) == 1 else {"Models": untagged}), **rest, **given}

@@ -5,13 +5,25 @@ from typing import Any
 
 from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.s3_documents import S3CallError
+from smlocal.endpoint.sagemaker.job_operations import refusals_answered
 from smlocal.endpoint.sagemaker.model_documents import as_made, model_file
+from smlocal.endpoint.sagemaker.model_packages import found_package
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.request_folders import bucket_of
+from smlocal.endpoint.sagemaker.request_folders import bucket_folders, bucket_of
 from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.contract.identity import account
+from smlocal.sagemaker.serving.model_registry import (
+    HERE,
+    SOURCES,
+    containers_of_packages,
+    described_model,
+    packages_of,
+    says_twice,
+    served,
+)
+from smlocal.sagemaker.serving.variants import ONE_OF
 
 
 def create_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -21,22 +33,34 @@ def create_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
     arn = MODEL.arn(name, region=call.region, account=_account(asked))
     if serving.store.resource(MODEL.name, name) is not None:
         raise MODEL.existing(arn)
-    model_file(serving, call.region, [asked], {})
-    for uri in _without_data(serving, asked):
+    model = _with_packages(serving, call)
+    model_file(serving, call.region, [model], {})
+    for uri in _without_data(serving, served(model)):
         raise validation_error(f"Could not find model data at {uri}.")
-    create(serving, MODEL, name, arn=arn, body=asked)
+    folders = bucket_folders(serving, served(model))
+    body = {**model, HERE: {**model.get(HERE, {}), SOURCES: folders}} if folders else model
+    create(serving, MODEL, name, arn=arn, body=body)
     return {"ModelArn": arn}
 
 
+def _with_packages(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """The request, with what its packages say now; `ServiceError` if one is not here, or cannot be deployed."""
+    asked = call.parameters
+    named = packages_of(asked)
+    if not named:
+        return asked
+    if says_twice(asked):
+        raise validation_error(ONE_OF)
+    for each in named:
+        found_package(serving, each["ModelPackageName"], region=call.region)
+    with refusals_answered():
+        containers, _ = containers_of_packages(serving.store, asked)
+    return {**asked, HERE: {"Containers": containers}}
+
+
 def describe_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """As it was made."""
-    model = found(serving, MODEL, call.parameters["ModelName"], region=call.region)
-    return {
-        "EnableNetworkIsolation": False,
-        **as_made(model.body),
-        "ModelArn": model.arn,
-        "CreationTime": model.created,
-    }
+    """As it was made: one of a package names the package."""
+    return described_model(found(serving, MODEL, call.parameters["ModelName"], region=call.region))
 
 
 def list_models(serving: Serving, call: AwsCall) -> dict[str, Any]:

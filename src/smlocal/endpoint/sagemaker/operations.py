@@ -29,6 +29,19 @@ from smlocal.endpoint.sagemaker.jobs import (
     tags_of,
     update_training_job,
 )
+from smlocal.endpoint.sagemaker.model_packages import (
+    create_model_package,
+    create_model_package_group,
+    delete_model_package,
+    delete_model_package_group,
+    describe_model_package,
+    describe_model_package_group,
+    list_model_package_groups,
+    list_model_packages,
+    searched_groups,
+    searched_packages,
+    update_model_package,
+)
 from smlocal.endpoint.sagemaker.models import (
     create_endpoint_config,
     create_model,
@@ -86,24 +99,28 @@ def _read_processing(serving: Serving, call: AwsCall, _: ExitStack) -> AskedJob:
 PROCESSING: Final = JobOperations(jobs=NamedJobs(kind=kinds.PROCESSING), read=_read_processing)
 
 
-# Search, for training jobs and tuning jobs.
+# Search, for training jobs, tuning jobs and the model registry.
 
 _USUAL_MOST = 50
-_RESOURCES = {
-    "TrainingJob": (NAME, "TrainingJob"),
-    "HyperParameterTuningJob": (kinds.TUNING.name, "HyperParameterTuningJobSearchEntity"),
-}
-"""What can be searched: the kind of jobs, and the shape of an answer."""
+_JOBS = {"TrainingJob": NAME, "HyperParameterTuningJob": kinds.TUNING.name}
+"""The kinds of jobs that can be searched."""
+_REGISTRY = {"ModelPackage": searched_packages, "ModelPackageGroup": searched_groups}
+_SHAPES = {"HyperParameterTuningJob": "HyperParameterTuningJobSearchEntity"}
+"""Of answers whose shape does not have the name of the resource."""
 
 
 def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """The jobs that match. By default, the job that was modified last comes first."""
+    """What matches. By default, what was modified last comes first."""
     asked = call.parameters
     resource = asked["Resource"]
-    if resource not in _RESOURCES:
-        raise validation_error(f"smlocal searches only {' and '.join(_RESOURCES)}, not {resource}.")
+    if resource not in _JOBS and resource not in _REGISTRY:
+        known = [*_JOBS, *_REGISTRY]
+        raise validation_error(f"smlocal searches only {', '.join(known[:-1])} and {known[-1]}, not {resource}.")
     first = offset_in(asked.get("NextToken"))
-    fitting = [job for job in _jobs(serving, *_RESOURCES[resource]) if _fits(job, asked.get("SearchExpression", {}))]
+    members = service_model("sagemaker").shape_for(_SHAPES.get(resource, resource)).members
+    found = _jobs(serving, _JOBS[resource]) if resource in _JOBS else _REGISTRY[resource](serving)
+    known_of = ({name: value for name, value in each.items() if name in members} for each in found)
+    fitting = [each for each in known_of if _fits(each, asked.get("SearchExpression", {}))]
     by = asked.get("SortBy", "LastModifiedTime")
     fitting.sort(key=lambda job: _order(_sorted_by(job, by)), reverse=asked.get("SortOrder") != "Ascending")
     last = first + asked.get("MaxResults", _USUAL_MOST)
@@ -113,8 +130,7 @@ def search(serving: Serving, call: AwsCall) -> dict[str, Any]:
     return answer
 
 
-def _jobs(serving: Serving, kind: str, shape: str) -> Iterator[dict[str, Any]]:
-    members = service_model("sagemaker").shape_for(shape).members
+def _jobs(serving: Serving, kind: str) -> Iterator[dict[str, Any]]:
     for record in serving.store.list():
         if record.platform != kind:
             continue
@@ -123,7 +139,7 @@ def _jobs(serving: Serving, kind: str, shape: str) -> Iterator[dict[str, Any]]:
             answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
         except JobUnknownError:  # it was removed meanwhile
             continue
-        yield {name: value for name, value in answer.items() if name in members}
+        yield answer
 
 
 def _fits(job: Mapping[str, Any], expression: Mapping[str, Any]) -> bool:
@@ -259,15 +275,23 @@ HANDLERS: Mapping[str, Handler] = {
     "CreateEndpoint": create_endpoint,
     "CreateEndpointConfig": create_endpoint_config,
     "CreateModel": create_model,
+    "CreateModelPackage": create_model_package,
+    "CreateModelPackageGroup": create_model_package_group,
     "DeleteEndpoint": delete_endpoint,
     "DeleteEndpointConfig": delete_endpoint_config,
     "DeleteModel": delete_model,
+    "DeleteModelPackage": delete_model_package,
+    "DeleteModelPackageGroup": delete_model_package_group,
     "DeleteTags": delete_tags,
     "DescribeEndpoint": describe_endpoint,
     "DescribeEndpointConfig": describe_endpoint_config,
     "DescribeModel": describe_model,
+    "DescribeModelPackage": describe_model_package,
+    "DescribeModelPackageGroup": describe_model_package_group,
     "ListEndpointConfigs": list_endpoint_configs,
     "ListEndpoints": list_endpoints,
+    "ListModelPackageGroups": list_model_package_groups,
+    "ListModelPackages": list_model_packages,
     "ListModels": list_models,
     "ListTags": list_tags,
     "Search": search,
@@ -275,6 +299,7 @@ HANDLERS: Mapping[str, Handler] = {
     "UpdateEndpointWeightsAndCapacities": update_endpoint_weights_and_capacities,
     **PIPELINES,
     **EXECUTIONS,
+    "UpdateModelPackage": update_model_package,
     **TRAINING.handlers,
     **PROCESSING.handlers,
     **TRANSFORM.handlers,

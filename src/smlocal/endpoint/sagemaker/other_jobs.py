@@ -20,6 +20,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.sagemaker import kinds
+from smlocal.sagemaker.serving.model_registry import served
 from smlocal.sagemaker.transform.facts import NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
@@ -142,7 +143,7 @@ TUNING: Final = JobOperations(
 
 
 def _read_transform(serving: Serving, call: AwsCall, _: ExitStack) -> TransformFile:
-    model = dict(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
+    model = served(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
     containers = [model.get("PrimaryContainer") or {}, *(model.get("Containers") or ())]
     if any(each.get("ModelDataSource") for each in containers):
         raise validation_error(NO_DATA_SOURCE)

@@ -48,7 +48,7 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     else:
         local.pop("AllowedBuckets", None)
     sources = local.get("Sources")
-    local["Sources"] = {**dict(_buckets(serving, request)), **(sources if isinstance(sources, dict) else {})}
+    local["Sources"] = {**bucket_folders(serving, request), **(sources if isinstance(sources, dict) else {})}
     output = _s3_output(request)
     if output is not None and "Output" not in local:
         local["Output"] = folder_of(serving, output) or serving.artifacts
@@ -77,11 +77,11 @@ def bucket_of(serving: Serving, uri: str) -> tuple[Bucket, str] | None:
     return Bucket(serving.buckets, found[1]), uri[found.end() :]
 
 
-def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for uri in _texts(request):
-        found = _BUCKET.match(uri)
-        if found is not None and os.path.isdir(os.path.join(serving.buckets, found[1])):
-            yield f"s3://{found[1]}", os.path.join(serving.buckets, found[1])
+def bucket_folders(serving: Serving, request: Mapping[str, Any]) -> dict[str, str]:
+    """The buckets that a request names and that are folders here, with the folders."""
+    named = {found[1] for uri in _texts(request) if (found := _BUCKET.match(uri)) is not None}
+    folders = {f"s3://{name}": os.path.join(serving.buckets, name) for name in sorted(named)}
+    return {bucket: folder for bucket, folder in folders.items() if os.path.isdir(folder)}
 
 
 def _s3_output(request: Mapping[str, Any]) -> str | None:
@@ -108,6 +108,12 @@ def not_let(names: Iterable[str]) -> ServiceError:
         f"This server does not let clients set {', '.join(f'Local.{name}' for name in names)}. "
         "Its owner can allow it: smlocal serve --allow-local"
     )
+
+
+def check_paths(serving: Serving, request: Mapping[str, Any]) -> None:
+    """`ServiceError` if a request names a path of this machine that its client may not use."""
+    for path in _paths(request, {}):
+        _check_path(serving, path)
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:

@@ -27,8 +27,8 @@ def _container(name: str) -> dict[str, Row]:
         f"{name}.ModelDataSource.S3DataSource.ManifestEtag": recorded("The version is not compared."),
         f"{name}.AdditionalModelDataSources": emulated("Mounted at /opt/ml/additional-model-data-sources."),
         f"{name}.Environment": emulated("Variables of the container."),
-        f"{name}.ModelPackageName": refused("Model packages are in an AWS account; give Image and ModelDataUrl."),
-        f"{name}.InferenceSpecificationName": refused("It belongs to a model package."),
+        f"{name}.ModelPackageName": emulated("A model package of this machine: its image, model and variables."),
+        f"{name}.InferenceSpecificationName": emulated("One of the additional specifications of the package."),
         f"{name}.MultiModelConfig": refused("Multi-model endpoints are not run here."),
         f"{name}.ContainerMetricsConfig": recorded("No metrics are published."),
     }

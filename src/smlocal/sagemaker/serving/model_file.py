@@ -23,6 +23,7 @@ from smlocal.sagemaker.serving.variants import (
     flat_rules,
     model_rules,
     models_named,
+    packages_named,
     variant_rules,
     variants_of,
 )
@@ -129,7 +130,11 @@ class ModelReading(SharedReading):
     TASK = "deploy the model"
 
     def complete(self, document: Document, *, strict: bool) -> None:
-        """Fill in the models of jobs that it names."""
+        """Fill in the models of jobs and of packages that it names."""
+        if not strict and packages_named(document):
+            from smlocal.sagemaker.serving.model_registry import with_models_of_packages  # as below
+
+            with_models_of_packages(document)
         if not strict and any(models_named(document)):
             from smlocal.sagemaker.serving.model_of_job import with_models_of_jobs  # the store; no schema needs it
 

@@ -17,6 +17,8 @@ from smlocal.sagemaker.serving import facts
 from smlocal.terms.validation.violation import Path, Violation
 
 URL: Final = "ModelDataUrl"
+ONE_OF: Final = "Specify one of either Image and Model Data URL or ModelPackageName in container definition."
+"""The service's sentence about a container that names a package and says itself what is in it."""
 _FLAT: Final = ("ModelName", "PrimaryContainer", "Containers", "InferenceExecutionConfig")
 """Members of a single model, which a file with a list of models has not."""
 
@@ -74,8 +76,13 @@ def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
         text = "a model needs PrimaryContainer with an Image"
         yield Violation(path=(*at, "PrimaryContainer"), text=text)
     for each, place in containers:
-        if not each.Image and not each.ModelPackageName:
+        if each.ModelPackageName:
+            yield Violation(path=(*place, "ModelPackageName"), text=_package_text(each))
+        elif not each.Image:
             yield Violation(path=(*place, "Image"), text="Image is missing: it is the image to run")
+        elif each.InferenceSpecificationName:
+            text = "InferenceSpecificationName needs ModelPackageName"
+            yield Violation(path=(*place, "InferenceSpecificationName"), text=text)
         if each.ModelDataUrl and each.ModelDataSource is not None:
             text = "ModelDataSource and ModelDataUrl exclude each other"
             yield Violation(path=(*place, "ModelDataSource"), text=text)
@@ -90,6 +97,13 @@ def model_rules(model: CreateModelInput, at: Path) -> Iterator[Violation]:
         yield Violation(path=(*containers[0][1], "Environment"), text=text)
     if len(containers) > 1:
         yield from _hostname_rules(model, at)
+
+
+def _package_text(container: ContainerDefinition) -> str:
+    """What is wrong with the name of a package that was not replaced by the container of the package."""
+    if container.Image or container.ModelDataUrl or container.ModelDataSource is not None:
+        return ONE_OF
+    return f"the model package {container.ModelPackageName} is not on this machine"
 
 
 def _prefix_rules(container: ContainerDefinition, place: Path) -> Iterator[Violation]:
@@ -216,13 +230,16 @@ def container_of(path: str) -> dict[str, Any]:
     return {"ModelDataSource": {"S3DataSource": source}}
 
 
+def _models_in(data: Mapping[str, Any]) -> list[tuple[Path, Any]]:
+    listed = data.get(facts.MODELS)
+    if isinstance(listed, list) and listed:
+        return [((facts.MODELS, index), each) for index, each in enumerate(listed)]
+    return [((), data)]
+
+
 def containers_in(data: Mapping[str, Any]) -> Iterator[Path]:
     """The paths of a document's containers, at least one. The document may be invalid."""
-    listed = data.get(facts.MODELS)
-    models: list[tuple[Path, Any]] = [((), data)]
-    if isinstance(listed, list) and listed:
-        models = [((facts.MODELS, index), each) for index, each in enumerate(listed)]
-    for at, model in models:
+    for at, model in _models_in(data):
         several = model.get("Containers") if isinstance(model, Mapping) else None
         count = len(several) if isinstance(several, list) else 0
         if not count:
@@ -238,6 +255,16 @@ def models_named(document: Document) -> Iterator[tuple[Path, str]]:
         value = container.get(URL) if isinstance(container, dict) else None
         if isinstance(value, str) and is_job_name(value):
             yield at, value
+
+
+def packages_named(document: Document) -> list[Path]:
+    """The models of which a container names a package."""
+    found = []
+    for at, _ in _models_in(document.data):
+        containers = (part_at(document, place) for place in containers_in(document.data) if place[: len(at)] == at)
+        if any(isinstance(each, dict) and isinstance(each.get("ModelPackageName"), str) for each in containers):
+            found.append(at)
+    return found
 
 
 def part_at(document: Document, at: Path) -> Any:

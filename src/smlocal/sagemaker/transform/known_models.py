@@ -7,19 +7,18 @@ from typing import Any, Final
 from smlocal.jobfile.document import Document
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.resources import StoredResource
+from smlocal.sagemaker.serving.model_registry import HERE, MODEL, SOURCES, add_sources, find, served
 
-_KIND: Final = "model"
-"""Of these resources in the store."""
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation", "VpcConfig")
 
 
-def recorded_model(name: str) -> Mapping[str, Any] | None:
-    """The CreateModel request of this name; None if no client has made it here."""
+def recorded_model(name: str) -> StoredResource | None:
+    """The model of this name; None if no client has made it here."""
     if not os.path.isdir(home := home_directory()):
         return None
     with Store.open(home) as store:
-        found = store.resource(_KIND, name)
-    return None if found is None else found.body
+        return find(store, MODEL, name)
 
 
 def with_known_model(document: Document) -> None:
@@ -30,7 +29,10 @@ def with_known_model(document: Document) -> None:
         return
     model = recorded_model(name)
     if model is not None:
-        add_model(data, model)
+        add_model(data, served(model.body))
+        overrides, document.overrides = document.overrides, f"the model {name}"
+        add_sources(document, (model.body.get(HERE) or {}).get(SOURCES) or {})
+        document.overrides = overrides
 
 
 def add_model(data: dict[str, Any], model: Mapping[str, Any]) -> None:

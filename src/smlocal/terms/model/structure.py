@@ -202,10 +202,16 @@ _CLASSES = {
     r"\p{L}": r"\w",
     r"\p{N}": r"\w",
     r"\p{Z}": _SPACE_SEPARATORS,
+    # Beyond ASCII, marks, symbols and punctuation are not told apart.
+    r"\p{M}": "\\u0300-\\U0010ffff",
+    r"\p{S}": "$+<-\\>^`|~\\u00a1-\\U0010ffff",
+    r"\p{P}": "!-#%-*,-/:;?@\\[-\\]_{}\\u00a1-\\U0010ffff",
 }
 _TOKENS = regex(r"\\p\{\w+\}|\\.|[\[\].]", re.DOTALL)
 _BEYOND = (r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF")
 """The characters that Java writes as two: so, and for Python."""
+_REPEATED_END = regex(r"\$\{\d+,\d+\}$")
+"""In Java it means the end."""
 _ANYTHING = (r"[\S\s]*",)
 
 
@@ -224,7 +230,7 @@ def translate(pattern: str) -> str:
             return _DOT
         return _CLASSES.get(text, text)
 
-    return _TOKENS.sub(token, pattern.replace(*_BEYOND))
+    return _TOKENS.sub(token, _REPEATED_END.sub("", pattern).replace(*_BEYOND))
 
 
 @cache

@@ -158,11 +158,11 @@ def test_containers_without_names_are_numbered() -> None:
 
 
 def test_what_is_not_supported_is_refused_in_a_list_too() -> None:
-    package = {"ModelName": "one", "PrimaryContainer": {"ModelPackageName": "p"}}
+    several = {"ModelName": "one", "PrimaryContainer": {"Image": "i", "MultiModelConfig": {}}}
     with pytest.raises(FieldRefusedError) as error:
-        read_list(Models=[package, LIST[1]])
-    assert error.value.sentence.endswith("does not support: PrimaryContainer.ModelPackageName")
-    assert "Models.1.member.PrimaryContainer.ModelPackageName is refused: " in error.value.details[0]
+        read_list(Models=[several, LIST[1]])
+    assert error.value.sentence.endswith("does not support: PrimaryContainer.MultiModelConfig")
+    assert "Models.1.member.PrimaryContainer.MultiModelConfig is refused: " in error.value.details[0]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,18 @@ def test_what_is_not_supported_is_refused_in_a_list_too() -> None:
         ({"Models": [LIST[1], LIST[1]]}, "ModelName pair is that of another model"),
         ({"Models": [*LIST, {**LIST[0], "ModelName": "idle"}]}, "no variant runs the model idle"),
         ({"Models": [{"ModelName": "one"}, LIST[1]]}, "a model needs PrimaryContainer"),
+        (
+            {"Models": [{"ModelName": "one", "PrimaryContainer": {"ModelPackageName": "p"}}, LIST[1]]},
+            "the model package p is not on this machine",
+        ),
+        (
+            {"Models": [{"ModelName": "one", "PrimaryContainer": {**CONTAINER, "ModelPackageName": "p"}}, LIST[1]]},
+            "Specify one of either Image and Model Data URL or ModelPackageName in container definition.",
+        ),
+        (
+            {"Models": [{"ModelName": "one", "PrimaryContainer": {"Image": "i", "InferenceSpecificationName": "s"}}]},
+            "InferenceSpecificationName needs ModelPackageName",
+        ),
         ({"Models": [{**LIST[0], "EnableNetworkIsolation": True}, LIST[1]]}, "not the same for all models"),
         ({"ProductionVariants": [BOTH[0], {**BOTH[1], "ModelName": "none"}]}, "ModelName none names no model"),
         ({"ProductionVariants": [BOTH[0], {"VariantName": "Green"}]}, "ModelName is missing: it names one of Models"),
