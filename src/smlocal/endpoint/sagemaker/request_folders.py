@@ -37,9 +37,7 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     _check_members(serving, local)
     if "Gpus" not in local:
         local = {**serving.options.local, **local}
-    if serving.options.rights.allowed_paths is not None:
-        for path in _paths(request, local):
-            _check_path(path, serving.options.rights.allowed_paths)
+    _check_paths(serving, _paths(request, local))
     rights = serving.job_rights()
     if rights.folders is not None:
         local["AllowedPaths"] = list(rights.folders)
@@ -112,8 +110,7 @@ def not_let(names: Iterable[str]) -> ServiceError:
 
 def check_paths(serving: Serving, request: Mapping[str, Any]) -> None:
     """`ServiceError` if a request names a path of this machine that its client may not use."""
-    for path in _paths(request, {}):
-        _check_path(serving, path)
+    _check_paths(serving, _paths(request, {}))
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:
@@ -146,12 +143,16 @@ def _texts(value: Any) -> Iterator[str]:
     return (uri for uri in _locations(value) if uri.startswith("s3://"))
 
 
-def _check_path(path: str, allowed: tuple[str, ...]) -> None:
+def _check_paths(serving: Serving, paths: Iterable[str]) -> None:
     """The early answer for what the request names outright; where a path is resolved, it is checked again."""
-    try:
-        local_path(path, "/", Rights(folders=allowed))
-    except PathNotAllowedError as error:
-        raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
+    allowed = serving.options.rights.allowed_paths
+    if allowed is None:
+        return
+    for path in paths:
+        try:
+            local_path(path, "/", Rights(folders=allowed))
+        except PathNotAllowedError as error:
+            raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 
 
 def no_objects(uri: str, *, region: str, role: str) -> ServiceError:
