@@ -23,6 +23,7 @@ _EXCEPTIONS: Final = {
 }
 """What retry policies call the errors of an operation."""
 _IDEMPOTENT: Final = "ClientToken"
+_LONGEST_TOKEN: Final = 36
 
 
 class RefusedError(Exception):
@@ -54,7 +55,11 @@ class Maker:
 
         `sources`: locations that earlier steps have written, and the folders of this machine where that is.
         """
-        asked = {kind.named: name, **arguments} if kind.name != "RegisterModel" else {_IDEMPOTENT: name, **arguments}
+        asked = {kind.named: name, **arguments}
+        if kind.name == "RegisterModel":
+            asked[_IDEMPOTENT] = name[-_LONGEST_TOKEN:]
+            if "ModelPackageGroupName" in arguments:  # the package is named by its version then
+                del asked[kind.named]
         called = str(asked.get(kind.named, name))
         local = {**self.local, "Sources": {**sources, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job)

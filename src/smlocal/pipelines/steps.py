@@ -92,8 +92,7 @@ class Steps:
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
-            self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
+            self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer={"Outcome": outcome})
         elif kind == "Fail":
             reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})

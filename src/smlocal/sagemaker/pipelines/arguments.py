@@ -38,11 +38,17 @@ _PLAIN: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def argument_violations(
-    step: Step, document: Document, parameters: Mapping[str, Any], taken: Collection[str] = ()
+    step: Step,
+    document: Document,
+    parameters: Mapping[str, Any],
+    taken: Collection[str] = (),
+    *,
+    runs_here: bool = True,
 ) -> Iterator[Violation]:
     """The mistakes in the arguments of one step. `parameters`: those whose value is known.
 
-    `taken`: the names of steps with a stand-in, whose arguments nothing here is made of.
+    `taken`: the names of steps with a stand-in, whose arguments nothing here is made of. `runs_here`: also what
+    only this machine refuses.
     """
     if not step.type.operation or step.name in taken:
         return
@@ -51,7 +57,7 @@ def argument_violations(
     if step.type.name == "RegisterModel":
         found = list(_by_the_service(arguments, f"{step.type.operation}Input", ()))
     else:
-        found = _by_this_machine(step, {step.type.named: _MADE_NAME, **arguments}, document)
+        found = _by_this_machine(step, {step.type.named: _MADE_NAME, **arguments}, document, runs_here=runs_here)
     places = {path for path, _ in expressions_in(arguments)}
     for each in found:
         if not any(each.path[:length] in places for length in range(len(each.path) + 1)):
@@ -80,7 +86,7 @@ def with_parameters(arguments: Any, parameters: Mapping[str, Any]) -> Any:
     return replaced(arguments)
 
 
-def _by_this_machine(step: Step, request: dict[str, Any], document: Document) -> list[Violation]:
+def _by_this_machine(step: Step, request: dict[str, Any], document: Document, *, runs_here: bool) -> list[Violation]:
     """As the request of an ordinary job. What members say together is checked if no expression is left."""
     kind = _KINDS.get(step.type.name)
     if kind is None:
@@ -89,12 +95,11 @@ def _by_this_machine(step: Step, request: dict[str, Any], document: Document) ->
     open_places = any(True for _ in expressions_in(request))
     if open_places:
         found = shape_violations(reading.shape(strict=True), request, strict=True)
-        raw: Any = without_expressions(without_nulls(request))
-        found += [violation for _, violation in reading.refused_members(None, raw)]
-        return found
+        valid, raw = None, without_expressions(without_nulls(request))
+        return found + ([each for _, each in reading.refused_members(valid, raw)] if runs_here else [])
     inner = Document(request, name=document.name, directory=document.directory)
     valid, raw, found = reading.validated(inner, strict=True)
-    return found + [violation for _, violation in reading.refused_members(valid, raw)]
+    return found + ([each for _, each in reading.refused_members(valid, raw)] if runs_here else [])
 
 
 def without_expressions(value: Any) -> Any:

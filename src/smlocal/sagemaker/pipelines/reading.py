@@ -51,19 +51,19 @@ def read_definition(
     *,
     given: Mapping[str, Any] | None = None,
     stand_ins: Collection[str] = (),
-    demands_stand_ins: bool = True,
+    runs_here: bool = True,
 ) -> Definition:
     """The checked definition.
 
     `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one besides those
-    that the document names. `demands_stand_ins`: that a step has none is a mistake.
+    that the document names. `runs_here`: what only this machine refuses is a mistake.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
         document = _inner(document)
-    definition, found = _checked(document, given, local, stand_ins, demands_stand_ins=demands_stand_ins)
+    definition, found = _checked(document, given, local, stand_ins, runs_here=runs_here)
     if found:
         raise invalid_definition(document, found, outer)
     return replace(definition, request=request)
@@ -126,7 +126,7 @@ def _checked(
     local: Any,
     others: Collection[str],
     *,
-    demands_stand_ins: bool,
+    runs_here: bool,
 ) -> tuple[Definition, list[Violation]]:
     data = document.data
     found = list(_top_violations(data))
@@ -148,8 +148,8 @@ def _checked(
     for step in steps.values():
         if len(found) > MOST_VIOLATIONS:
             break
-        found += argument_violations(step, document, values, taken)
-        if demands_stand_ins:
+        found += argument_violations(step, document, values, taken, runs_here=runs_here)
+        if runs_here:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 

@@ -67,7 +67,7 @@ def test_a_pipeline_from_its_creation_to_its_end(ask: Ask, create: Pipelines) ->
     made = create(
         "My-Pipe", PipelineDescription="d", ParallelismConfiguration={"MaxParallelExecutionSteps": 3}, Tags=tags
     )
-    arn = ARN.format("my-pipe")
+    arn = ARN.format("My-Pipe")
     assert made == {"PipelineArn": arn}
     described = ask("sagemaker", "DescribePipeline", PipelineName="My-Pipe")
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
@@ -99,10 +99,28 @@ def test_nothing_of_a_deleted_pipeline_is_left(serving: Serving, ask: Ask, creat
 def test_the_same_request_again_is_answered_and_another_one_refused(create: Pipelines) -> None:
     first = create("p")
     assert create("p") == first
-    others: tuple[tuple[str, dict[str, Any]], ...] = (("p", {"PipelineDescription": "x"}), ("P", {}))
-    for name, more in others:
-        code, message = refusal(lambda name=name, more=more: create(name, **more))  # type: ignore[misc]
-        assert (code, "already exists" in message) == ("ValidationException", True)
+    code, message = refusal(lambda: create("p", PipelineDescription="x"))
+    assert (code, "already exists" in message) == ("ValidationException", True)
+
+
+def test_what_only_this_machine_refuses_is_refused_when_an_execution_begins(ask: Ask, create: Pipelines) -> None:
+    """As by the service: a client may make pipelines for it, and need not run them."""
+    outputs = [{"OutputName": "o", "AppManaged": True, "FeatureStoreOutput": {"FeatureGroupName": "g"}}]
+    arguments = {
+        "AppSpecification": {"ImageUri": "image"},
+        "RoleArn": ROLE,
+        "ProcessingResources": {
+            "ClusterConfig": {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1}
+        },
+        "ProcessingOutputConfig": {"Outputs": outputs},
+    }
+    steps = [{"Name": "S", "Type": "Processing", "Arguments": arguments}, {"Name": "E", "Type": "EMR", "Arguments": {}}]
+    create("p", PipelineDefinition=definition(*steps))
+    refused = refusal(lambda: ask("sagemaker", "StartPipelineExecution", PipelineName="p", ClientRequestToken=token(9)))
+    assert "E (EMR)" in refused[1]
+    ask("sagemaker", "UpdatePipeline", PipelineName="p", PipelineDefinition=definition(steps[0]))
+    refused = refusal(lambda: ask("sagemaker", "StartPipelineExecution", PipelineName="p", ClientRequestToken=token(9)))
+    assert "FeatureStoreOutput is refused: There is no feature store here" in refused[1]
 
 
 def test_each_definition_is_a_version(ask: Ask, create: Pipelines) -> None:
