@@ -1,107 +1,62 @@
-"""Callback steps: a message with a token, and the answer that somebody gives to the token."""
+"""What a Callback step sends: its token, its message, and the way to a queue of the user's."""
 
-import hashlib
-import time
-from collections.abc import Callable, Mapping
+import json
+import secrets
+import string
+from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from smlocal.base.quick_dataclass import dataclass
-from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.pipelines.deciding import End, State
-from smlocal.sagemaker.pipelines.definition import Step
-from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_document
+from smlocal.base.regex import regex
+from smlocal.errors import ServiceRefusedError
 
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_LENGTH: Final = 10
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """How a step that no job does has ended."""
-
-    end: End
-    answer: Mapping[str, Any] | None = None
+TOKEN_LENGTH: Final = 10
+"""As on the service, of letters and digits."""
+_LETTERS: Final = string.ascii_letters + string.digits
+_AWS_HOST: Final = regex(
+    r"(?:sqs(?:-fips)?\.(?P<region>[a-z0-9-]+)|(?P<older>[a-z0-9-]+)\.queue)\.amazonaws\.com(?:\.cn)?|queue\.amazonaws\.com"
+)
 
 
-@dataclass(kw_only=True, slots=True)
-class Callbacks:
-    """Of one execution."""
+def made_token() -> str:
+    """A token that nobody can guess: whoever has it can answer for the step."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(TOKEN_LENGTH))
 
-    store: Store
-    job: str
-    run_id: str
-    arn: str
-    queue: str | None
-    """The user's own queue, if the messages go there."""
-    send: Callable[[str, Mapping[str, Any]], str | None]
-    """Sends a message to a queue; returns why it could not."""
-    say: Callable[[str], None]
 
-    def begin(self, step: Step, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the token, and send the message; returns what is stored. May be called again for the same step."""
-        digest = hashlib.sha256(f"{self.arn}/{self.run_id}/{step.name}".encode()).digest()
-        token = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:_LENGTH])
-        resource = StoredResource(
-            kind=CALLBACK,
-            name=token,
-            arn="",
-            created=time.time(),
-            modified=time.time(),
-            body={"Job": self.job, "Step": step.name},
+def callback_message(
+    token: str, *, execution_arn: str, arguments: Mapping[str, Any], stopping: bool = False
+) -> dict[str, Any]:
+    """The document that is the body of a message; `stopping`: of the second one, once the execution is to stop."""
+    return {
+        "token": token,
+        "pipelineExecutionArn": execution_arn,
+        "arguments": dict(arguments),
+        "status": "Stopping" if stopping else "Executing",
+    }
+
+
+def send_message(queue_url: str, message: Mapping[str, Any], *, region: str | None = None) -> None:
+    """Send it with the user's own configuration of AWS; a `SmlocalError` says in a sentence why that failed.
+
+    The region of AWS's addresses is in them; `region` is for others, such as those of a local queue.
+    """
+    from smlocal.service.service import Service  # no other step asks AWS
+
+    try:
+        address = urlsplit(queue_url)
+    except ValueError:
+        address = urlsplit("")
+    if address.scheme not in {"http", "https"} or not address.hostname:
+        raise ServiceRefusedError(
+            f"{queue_url[:200]!r} is no address of a queue",
+            remedy=["Write it as SQS does: https://sqs.REGION.amazonaws.com/ACCOUNT/NAME."],
         )
-        self.store.add_resource(resource)
-        message = self._message(token, arguments, "Executing")
-        waits: dict[str, Any] = {
-            "Token": token,
-            "Message": message,
-            "QueueUrl": step.given.get("SqsQueueUrl"),
-            "Outputs": [{"Name": each.name, "Type": each.kind} for each in step.outputs],
-        }
-        self._tell(step.name, waits)
-        return waits
-
-    def stop(self, stored: StoredStep) -> dict[str, Any]:
-        """Send the message that the execution is stopped; it must be answered too."""
-        waits = dict(stored.waits or {})
-        waits["Message"] = {**waits["Message"], "status": "Stopping"}
-        self._tell(stored.listed.name, waits)
-        return waits
-
-    def look(self, stored: StoredStep, state: State) -> Ended | None:
-        """The answer, if there is one."""
-        if stored.waits is None:  # the leader died between the two
-            return None
-        answer = self.store.document(self.job, answer_document(stored.waits["Token"]))
-        if answer is None:
-            return None
-        if state is State.STOPPING:
-            return Ended(end=End(state=State.STOPPED))
-        if "FailureReason" in answer:
-            return Ended(end=End(state=State.FAILED, reason=answer["FailureReason"]))
-        outputs = answer["OutputParameters"]
-        metadata = self.metadata(stored, outputs)
-        return Ended(end=End(state=State.SUCCEEDED, metadata=metadata), answer={"OutputParameters": outputs})
-
-    def metadata(self, stored: StoredStep, outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Of the step, for ListPipelineExecutionSteps."""
-        waits = stored.waits or {}
-        listed = [{"Name": name, "Value": str(value)} for name, value in (outputs or {}).items()]
-        known = {"CallbackToken": waits["Token"], "SqsQueueUrl": waits.get("QueueUrl"), "OutputParameters": listed}
-        return {"Callback": {name: value for name, value in known.items() if value is not None}}
-
-    def forget(self, stored: StoredStep) -> None:
-        """The token leads nowhere any more."""
-        if stored.waits is not None:
-            self.store.change_resource(CALLBACK, stored.waits["Token"], lambda _: None, at=time.time())
-
-    def _message(self, token: str, arguments: Mapping[str, Any], status: str) -> dict[str, Any]:
-        return {"token": token, "pipelineExecutionArn": self.arn, "status": status, "arguments": dict(arguments)}
-
-    def _tell(self, name: str, waits: Mapping[str, Any]) -> None:
-        if self.queue is not None:
-            why = self.send(self.queue, waits["Message"])
-            if why is None:
-                return
-            self.say(f"{name}: the message could not be sent to {self.queue}: {why}")
-        self.say(f"{name} waits for an answer: smlocal pipeline succeed {waits['Token']}")
+    of_aws = _AWS_HOST.fullmatch(address.hostname or "")
+    service = Service(
+        region=((of_aws["region"] or of_aws["older"]) if of_aws else None) or region,
+        endpoint_url=None if of_aws else f"{address.scheme}://{address.netloc}",
+    )
+    try:
+        service.call("sqs", "SendMessage", QueueUrl=queue_url, MessageBody=json.dumps(message))
+    finally:
+        service.close()

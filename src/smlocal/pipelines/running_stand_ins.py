@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.pipelines.callbacks import Ended
+from smlocal.pipelines.callback_steps import Ended
 from smlocal.pipelines.planning import spoken_stand_in
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import StandIn, Step

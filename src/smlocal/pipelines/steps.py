@@ -10,12 +10,13 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
-from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
 from smlocal.pipelines.known_values import KnownValues, written_folders
 from smlocal.pipelines.making import Maker, RefusedError
 from smlocal.pipelines.running_stand_ins import RunningStandIns
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.pipelines.cache import ask_cache, cache_keys
 from smlocal.sagemaker.pipelines.conditions import all_hold
@@ -30,7 +31,13 @@ from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
 from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
 from smlocal.terms.statuses import JobStatus
 
-_JOBS: Final = frozenset({"Training", "Processing", "Transform", "Tuning"})
+_JOBS: Final = {
+    "Training": kinds.TRAINING.name,
+    "Processing": kinds.PROCESSING.name,
+    "Transform": kinds.TRANSFORM.name,
+    "Tuning": kinds.TUNING.name,
+}
+"""The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -147,7 +154,7 @@ class Steps:
             return
         self.execution.started(step.name, {step.type.metadata: {"Arn": arn}})
         if step.type.name in _JOBS:
-            self.jobs.start(name)
+            self.jobs.start(name, _JOBS[step.type.name])
             self.say(f"{step.name} begins: {name}")
         elif step.type.name != "Endpoint":
             self._end(step, End(state=State.SUCCEEDED), answer=self.maker.describe(step.type, name))

@@ -21,7 +21,7 @@ from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
-from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
 from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
