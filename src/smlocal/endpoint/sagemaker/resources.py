@@ -49,8 +49,11 @@ def create(serving: HasStore, kind: ResourceWords, name: str, *, arn: str, body:
 
 
 def found(serving: HasStore, kind: ResourceWords, name: str, *, region: str) -> StoredResource:
-    """The resource, or `ServiceError`."""
+    """The resource, also by its name in lower case, as ARNs have it, or `ServiceError`."""
     resource = serving.store.resource(kind.name, name)
+    if resource is None:
+        same = (each for each in serving.store.resources(kind.name) if each.name.lower() == name)
+        resource = next(same, None)
     if resource is None:
         raise kind.unknown(name, region=region)
     return resource
