@@ -230,7 +230,8 @@ def translate(pattern: str) -> str:
             return _DOT
         return _CLASSES.get(text, text)
 
-    return _TOKENS.sub(token, _REPEATED_END.sub("", pattern).replace(*_BEYOND))
+    ended = _REPEATED_END.sub("", pattern) if "${" in pattern else pattern
+    return _TOKENS.sub(token, ended.replace(*_BEYOND))
 
 
 @cache
