@@ -122,7 +122,7 @@ def _identity(file: PipelineFile) -> IdentityPlan:
     if pipeline is None:
         region = identity.region(stated=file.local.Region, environment=os.environ, profile=profile_region(), image=None)
         account = identity.account(role=_role(file.definition), image=None)
-        pipeline = identity.sagemaker_arn("pipeline", file.pipeline, region=region, account=account)
+        pipeline = identity.resource_arn("pipeline", file.pipeline, region=region, account=account)
     _, _, _, region, account, _ = str(pipeline).split(":", 5)
     return IdentityPlan(arn=execution_arn(pipeline, file.execution_id), region=region, account=account)
 
