@@ -27,7 +27,7 @@ from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = frozenset({"Training", "Processing", "Transform", "Tuning"})
@@ -89,13 +89,16 @@ class Steps:
         kind = step.type.name
         if kind == "ForEach":
             self.items[step.name] = items_of(step, known)
+            self._note(step, arguments={"IterableItems": self.items[step.name]})
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
+            self._note(step, arguments={"Conditions": as_far_as_known(step.arguments["Conditions"], known)})
             outcome = all_hold(step.arguments["Conditions"], known)
             answer = {"Outcome": "True" if outcome else "False"}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
             reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            self._note(step, arguments={"ErrorMessage": reason})
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)
