@@ -18,8 +18,9 @@ from smlocal.terms.validation.violation import Path, dotted
 
 _LONGEST: Final = 300
 """Characters of a value."""
-_MOST_TEXT: Final = 50_000
-"""Characters of all values."""
+_MOST_TEXT: Final = 90_000
+"""Characters of all values, with what is around each table and each row."""
+_TABLE, _ROW = 400, 120
 _MOST_ROWS: Final = 60
 """Of one step."""
 _COLUMNS: Final = ("Where", "Written", "Value")
@@ -72,10 +73,12 @@ def values_blocks(
     found += [(name, list(_of_step(step, stored))) for name, (step, stored) in steps.items()]
     for title, flowed in found:
         rows = flowed[:_MOST_ROWS]
-        left -= sum(len(each.where) + len(each.written) + len(each.value) for each in rows)
-        if left < 0 and rows:
+        if not rows:
+            continue
+        left -= _TABLE + sum(_ROW + len(each.where) + len(each.written) + len(each.value) for each in rows)
+        if left < 0:
             more += 1
-        elif rows:
+        else:
             folds.append(_fold(len(folds), title, rows, len(flowed)))
     if folds:
         yield Folds(folds=tuple(folds))
