@@ -33,6 +33,8 @@ class ShownStep:
 
     step: Step
     progress: Progress
+    created: float
+    """When the execution was, or its retry."""
     over: float | None
     """When the execution ended, if it has."""
 
@@ -43,8 +45,9 @@ class ShownStep:
 
     @property
     def has_begun(self) -> bool:
-        """True if it has begun in this execution."""
-        return self.progress.began is not None and self.progress.reused is None
+        """True if it has begun in this execution, and not in an earlier one or before a retry."""
+        began = self.progress.began
+        return began is not None and began >= self.created and self.progress.reused is None
 
     @property
     def state(self) -> State:

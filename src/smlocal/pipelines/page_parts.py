@@ -80,7 +80,7 @@ def _read(store: Store, view: JobView) -> _Run:
     over = last if view.status.terminal else None
     execution = _execution(file, records, state, last)
     found = {
-        name: ShownStep(step=execution.steps[name], progress=progress, over=over)
+        name: ShownStep(step=execution.steps[name], progress=progress, created=view.created, over=over)
         for name, progress in execution.progress.items()
     }
     begun = sorted((each for each in found.values() if each.has_begun), key=lambda each: each.progress.number)
@@ -222,6 +222,8 @@ def _about(each: ShownStep, run: _Run, stored: StoredStep | None) -> Iterator[st
         yield cut(in_one_line(progress.reason))
     if progress.outcome is not None:
         yield "The conditions hold." if progress.outcome else "The conditions do not hold."
+    if each.status and not each.has_begun and not progress.reused:
+        yield "The result from before the retry is used."
     if progress.reused:
         yield f"The result of {progress.reused.rpartition('/')[2]} is used."
     if stored is not None and stored.note:

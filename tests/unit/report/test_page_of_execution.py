@@ -423,6 +423,20 @@ def test_selected_steps_and_results_that_are_used_again(execution: Callable[...,
     assert made.page.count('<svg class="of-rule"') == 1
 
 
+def test_a_retry_uses_what_has_succeeded(execution: Callable[..., Stored]) -> None:
+    definition = definition_of(with_requests(BRANCHES))
+    before = Simulation(definition, script_of(SCRIPT)).run().execution.progress["Prepare"]
+    run = Execution(definition, kept={"Prepare": replace(before, began=-100.0, ended=-90.0)})
+    for each in run.actions(0.0):
+        run.started(each.step)
+    made = execution(BRANCHES).put(run)
+    assert made.rows[:2] == [
+        "Train | Training | ● Executing | 0.0 s",
+        "Prepare | Processing | ✓ Succeeded | The result from before the retry is used.",
+    ]
+    assert made.page.count('<svg class="of-rule"') == 1
+
+
 def many(number: int, more: str = "") -> str:
     lines = [f"- {{Name: S{each}, Type: Processing, Arguments: PROCESSING{more}}}" for each in range(number)]
     return "\n".join(["Steps:", *lines])
