@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
-from smlocal.jobs.documents import LED_BY
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
@@ -89,6 +88,8 @@ def newest_job_name() -> str:
 def _newest(store: Store, none: str) -> str:
     newest = store.list(limit=_MOST_COMPARED)
     if newest:
+        from smlocal.jobs.documents import LED_BY  # not to complete a name
+
         names = [record.name for record in newest]
         led = {record.name for kind in LED_BY for record, _ in store.jobs_with(kind, names)}
         return next((name for name in names if name not in led), names[0])

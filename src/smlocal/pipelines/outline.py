@@ -289,7 +289,11 @@ def _about(step: Mapping[str, Any]) -> str:
         *step.get("Images", ()),
         *(f"{each['InstanceCount']} × {each['InstanceType']}" for each in step.get("Instances", ())),
         step.get("StandIn", ""),
-        f"cached: result of {cache['Source'].rpartition('/')[2]}" if cache.get("Source") else cache.get("Why", ""),
+        f"cached: result of {cache['Source'].rpartition('/')[2]}"
+        if cache.get("Source")
+        else f"not cached: {cache['Why']}"
+        if cache.get("Why")
+        else "",
         "" if step.get("Selected", True) else "not selected" if "ResultFrom" not in step else "result of the source",
     ]
     return " · ".join(part for part in parts if part)

@@ -53,6 +53,10 @@ class PipelineShowing(Showing[RecordedPlan]):
         """The status says everything."""
         return str(record.status), "" if record.status.terminal else "executing"
 
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """`3 steps`: those that have begun."""
+        return counted(len((documents.get(STATE) or {}).get("Names", ())), "step")
+
     def spoken(self, record: JobRecord) -> Spoken:
         """An execution; the jobs of its steps have 120 seconds."""
         return Spoken(

@@ -30,7 +30,6 @@ _MAX_KEPT = 1 << 16
     examples=(
         ("smlocal logs @last", "Print the log of the newest job."),
         ("smlocal logs my-job --follow", "Follow the log until the job ends."),
-        ("smlocal logs my-execution/Train", "Print the log of a step of a pipeline."),
         ("smlocal logs my-job --host algo-1 --timestamps", "Print the log of one host, with times."),
     ),
 )
@@ -59,7 +58,7 @@ def command(
 ) -> None:
     """Print the logs of a job's containers.
 
-    Prints the log as CloudWatch shows it (a tab is #011).
+    Prints the log as CloudWatch shows it (a tab is #011). The job of a step of a pipeline: EXECUTION/STEP.
     """
     job = job_named(name)
     logs = job.log_files

@@ -23,7 +23,10 @@ def command() -> None:
 
 @command.command(
     "succeed",
-    examples=(("smlocal pipeline succeed TOKEN --output decision=yes", "With the output of the step."),),
+    examples=(
+        ("smlocal pipeline succeed TOKEN", "A step without outputs."),
+        ("smlocal pipeline succeed TOKEN --output decision=yes", "A step with an output."),
+    ),
 )
 @click.argument("token", metavar="TOKEN")
 @click.option("--output", "outputs", multiple=True, metavar="NAME=VALUE", help="Output of the step; repeatable.")
@@ -42,7 +45,11 @@ def succeed(*, token: str, outputs: tuple[str, ...]) -> None:
 
 
 @command.command(
-    "fail", examples=(("smlocal pipeline fail TOKEN --reason 'not approved'", "With the reason of the step."),)
+    "fail",
+    examples=(
+        ("smlocal pipeline fail TOKEN", "Without a reason."),
+        ("smlocal pipeline fail TOKEN --reason 'not approved'", "With a reason."),
+    ),
 )
 @click.argument("token", metavar="TOKEN")
 @click.option("--reason", default="", metavar="TEXT", help="Why; at most 256 characters.")
