@@ -15,13 +15,15 @@ from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.pipelines.earlier_runs import with_source
+from smlocal.pipelines.earlier_runs import expected_answers, with_source
 from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, STEPS, PipelineFile, file_of
+from smlocal.pipelines.outline import outline
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.pipelines.definition import Definition, StandIn
+from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.names import execution_arn
 from smlocal.sagemaker.pipelines.reading import invalid_definition
 from smlocal.sagemaker.pipelines.step_reading import says
+from smlocal.sagemaker.pipelines.stored import OUTLINE
 from smlocal.terms.validation.violation import Violation
 
 KIND: Final = "sagemaker_pipeline"
@@ -47,8 +49,12 @@ def prepare(
 
 
 def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, strict: bool) -> RecordedPlan:  # noqa: ARG001 - as above
-    """Only the plan."""
-    return _plan(file, name=name, home=home, run_id=None)
+    """Only the plan, with what the cache would say now."""
+    arn = _identity(file).arn
+    with Store.open(home) as store:
+        file = with_source(file, store, arn.partition("/execution/")[0])
+        plan = _plan(file, name=name, home=home, run_id=None)
+        return replace(plan, details={OUTLINE: outline(file, cached=expected_answers(file, store, arn))})
 
 
 def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds
@@ -78,6 +84,7 @@ def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> Re
         request=dict(file.start),
         identity=_identity(file),
         notes=tuple(_notes(file)),
+        details={OUTLINE: outline(file)},
     )
 
 
@@ -120,7 +127,7 @@ def _identity(file: PipelineFile) -> IdentityPlan:
     if pipeline is None:
         region = identity.region(stated=file.local.Region, environment=os.environ, profile=profile_region(), image=None)
         account = identity.account(role=_role(file.definition), image=None)
-        pipeline = identity.sagemaker_arn("pipeline", file.pipeline, region=region, account=account)
+        pipeline = identity.resource_arn("pipeline", file.pipeline, region=region, account=account)
     _, _, _, region, account, _ = str(pipeline).split(":", 5)
     return IdentityPlan(arn=execution_arn(pipeline, file.execution_id), region=region, account=account)
 
@@ -136,18 +143,10 @@ def _notes(file: PipelineFile) -> Iterator[Note]:
     definition = file.definition
     for name, stand_in in definition.stand_ins.items():
         if name in definition.steps:
-            yield Note(id="stand-in", text=f"{name}: {spoken_stand_in(stand_in)}, in place of the service's step")
+            yield Note(id="stand-in", text=f"{name}: {stand_in.spoken}, in place of the service's step")
     for step in definition.steps.values():
         if step.type.name == "Callback" and step.name not in definition.stand_ins:
             yield Note(id="callback", text=f"{step.name} waits until somebody answers it: smlocal describe shows how")
+    yield Note(id="pipeline-parallel", text="steps that run at once share this machine, so each is slower than alone")
     if file.contents:
         yield Note(id="cache-contents", text="the cache also looks at what lies in folders; the service does not")
-
-
-def spoken_stand_in(stand_in: StandIn) -> str:
-    """What stands in for a step."""
-    if stand_in.skip:
-        return "it is skipped"
-    if stand_in.outputs is not None:
-        return "its outputs are fixed"
-    return f"{stand_in.file}:{stand_in.handler} runs" if stand_in.handler else f"{' '.join(stand_in.command)} runs"

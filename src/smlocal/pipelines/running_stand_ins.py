@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.pipelines.callback_steps import Ended, listed_outputs
-from smlocal.pipelines.planning import spoken_stand_in
 from smlocal.pipelines.stand_in_run import StandInEnd, StandInInput, run_stand_in
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import StandIn, Step
@@ -45,7 +44,7 @@ class RunningStandIns:
 
     def spoken(self, step: Step) -> str:
         """What does."""
-        return spoken_stand_in(self.stand_ins[step.given["Name"]])
+        return self.stand_ins[step.given["Name"]].spoken
 
     def begin(self, step: Step, arguments: Any) -> None:
         """Run it, again if an earlier leader died while it ran: then nothing of that run is left."""

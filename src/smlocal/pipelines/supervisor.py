@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
@@ -47,6 +48,8 @@ _LIVELY: Final = 5.0
 """Seconds after a change in which the next one is soon seen."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for jobs without a supervisor."""
+_MOST_SHOWN: Final = 4
+"""Running steps in the last line of the screen."""
 _ABANDONED_SECONDS: Final = 60.0
 """Seconds for the jobs of steps to end when the execution breaks off."""
 
@@ -170,7 +173,7 @@ class PipelineSupervisor(Supervisor):
                 send=lambda queue, message: send_message(queue, message, region=self.plan.identity.region),
                 say=context.reporter.progress,
             ),
-            say=context.reporter.progress,
+            reporter=context.reporter,
             sources={
                 uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
             },
@@ -318,8 +321,13 @@ class PipelineSupervisor(Supervisor):
         self.stored_steps.update(changed)
 
     def more_results(self) -> dict[str, Any]:
-        """The number of steps that ended how."""
-        return {"Steps": self._counts()}
+        """Which step failed first, and why."""
+        failed = [(name, step.progress) for name, step in self.records.items() if step.progress.state is State.FAILED]
+        if not failed:
+            return {}
+        name, first = min(failed, key=lambda each: each[1].ended or 0.0)
+        more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
+        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -329,10 +337,19 @@ class PipelineSupervisor(Supervisor):
         return counts
 
     def _so_far(self) -> str:
-        return ", ".join(_spoken(self._counts())) or "no step has begun"
+        """What runs, and how many steps have ended."""
+        now, running = time.time(), list[str]()
+        ended = 0
+        for name, step in self.records.items():
+            progress = step.progress
+            ended += progress.ended is not None
+            if progress.began is not None and progress.ended is None:
+                running.append(f"{name} {now - progress.began:.0f} s")
+        shown = [*running[:_MOST_SHOWN], *([f"{len(running) - _MOST_SHOWN} more"] * (len(running) > _MOST_SHOWN))]
+        return " · ".join([*shown, f"{ended:,} of {len(self.execution.steps):,} steps have ended"])
 
     def _said(self) -> str:
-        return self._so_far()
+        return ", ".join(_spoken(self._counts())) or "no step has begun"
 
 
 def _spoken(counts: Mapping[str, int]) -> Iterator[str]:

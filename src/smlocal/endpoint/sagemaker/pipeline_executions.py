@@ -301,7 +301,7 @@ def _executions(serving: Serving, call: AwsCall) -> list[FoundExecution]:
     try:
         return executions_below(serving, called(serving, named, call).arn)
     except ServiceError:
-        arn = named.lower() if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
+        arn = named if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
         found = executions_below(serving, arn)
         if not found:
             raise

@@ -94,7 +94,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
         PipelineExecutionDescription="d",
         ParallelismConfiguration={"MaxParallelExecutionSteps": 3},
     )
-    assert arn.rpartition("/")[0] == f"{ARN.format('p')}/execution"
+    assert arn.rpartition("/")[0] == f"{ARN.format('P')}/execution"
     read = serving.store.read(serving.store.name_of(arn), ("request", "job", stored.CLIENT))
     assert read.record.name == f"P-{arn.rpartition('/')[2]}"
     assert read.documents["job"]["Data"]["PipelineDefinition"] == definition(Parameters=[])
@@ -111,7 +111,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     described = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
     assert described == {
-        "PipelineArn": ARN.format("p"),
+        "PipelineArn": ARN.format("P"),
         ID: arn,
         "PipelineExecutionDisplayName": "shown",
         "PipelineExecutionStatus": "Executing",
@@ -275,7 +275,7 @@ def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
     store_steps(serving, source, ("C", State.SUCCEEDED))
     arn = start(SelectiveExecutionConfig=chosen)
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["SelectiveExecutionConfig"] == chosen
-    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/p/", "/q/")}
+    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/P/", "/q/")}
     assert "It is not of the pipeline" in refusal(lambda: start(SelectiveExecutionConfig=foreign))[1]
 
 
