@@ -65,6 +65,8 @@ class Maker:
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
+            if kind.name == "RegisterModel":
+                self._make_group(serving, arguments.get("ModelPackageGroupName"))
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
         except RefusedError:
             there = self._there(kind, called, with_job)
@@ -73,6 +75,16 @@ class Maker:
             return there
         arn = next(str(value) for member, value in answer.items() if member.endswith("Arn"))
         return (arn if kind.name == "RegisterModel" else called), arn
+
+    def _make_group(self, serving: Serving, group: Any) -> None:
+        """A step that registers a model makes the group, if there is none of this name."""
+        if not isinstance(group, str) or group.startswith("arn:"):
+            return
+        asked = {"ModelPackageGroupName": group}
+        try:
+            self._call(serving, "DescribeModelPackageGroup", asked)
+        except RefusedError:
+            self._call(serving, "CreateModelPackageGroup", asked)
 
     def _options(self, sources: Mapping[str, str]) -> Options:
         """Those of the server: also if its clients may name few folders, a step may use what others have written."""
