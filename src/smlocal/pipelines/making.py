@@ -1,6 +1,7 @@
 """What steps make: by the endpoint's own operations, as a client would."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,8 +23,10 @@ _EXCEPTIONS: Final = {
     "InternalFailure": "Step.SERVICE_FAULT",
 }
 """What retry policies call the errors of an operation."""
+_REGISTER: Final = "RegisterModel"
 _IDEMPOTENT: Final = "ClientToken"
 _LONGEST_TOKEN: Final = 36
+"""Characters. The end of a name is what is random in it."""
 
 
 class RefusedError(Exception):
@@ -56,10 +59,9 @@ class Maker:
         `sources`: locations that earlier steps have written, and the folders of this machine where that is.
         """
         asked = {kind.named: name, **arguments}
-        if kind.name == "RegisterModel":
-            asked[_IDEMPOTENT] = name[-_LONGEST_TOKEN:]
-            if "ModelPackageGroupName" in arguments:  # the package is named by its version then
-                del asked[kind.named]
+        if kind.name == _REGISTER:
+            asked = {_IDEMPOTENT: name[-_LONGEST_TOKEN:].lstrip("-"), **arguments}
+            self._make_group(arguments)
         called = str(asked.get(kind.named, name))
         remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
@@ -74,7 +76,14 @@ class Maker:
                 raise
             return there
         arn = next(str(value) for member, value in answer.items() if member.endswith("Arn"))
-        return (arn if kind.name == "RegisterModel" else called), arn
+        return (arn if kind.name == _REGISTER else called), arn
+
+    def _make_group(self, arguments: Mapping[str, Any]) -> None:
+        """Make the group of the model that is to be registered, as the service does. It may be there."""
+        group = arguments.get("ModelPackageGroupName")
+        if isinstance(group, str) and not group.startswith("arn:"):
+            with suppress(RefusedError):
+                self._call(self.serving, "CreateModelPackageGroup", {"ModelPackageGroupName": group})
 
     def _make_group(self, serving: Serving, group: Any) -> None:
         """A step that registers a model makes the group, if there is none of this name."""

@@ -29,7 +29,7 @@ from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate, printed
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = {
@@ -97,13 +97,16 @@ class Steps:
         known = self.known.now(self.execution.progress[step.name].iteration, **variables)
         if kind == "ForEach":
             self.items[step.name] = items_of(step, known)
+            self._note(step, arguments={"IterableItems": self.items[step.name]})
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
+            self._note(step, arguments={"Conditions": as_far_as_known(step.arguments["Conditions"], known)})
             outcome = all_hold(step.arguments["Conditions"], known)
             answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
             reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            self._note(step, arguments={"ErrorMessage": reason})
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)

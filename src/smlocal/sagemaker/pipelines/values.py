@@ -66,6 +66,18 @@ def evaluate(value: Any, known: Known, path: Path = ()) -> Any:
     return value
 
 
+def as_far_as_known(value: Any, known: Known) -> Any:
+    """The value; an expression without a value stays as it is written."""
+    if isinstance(value, dict) and not is_expression(value):
+        return {name: as_far_as_known(item, known) for name, item in value.items()}
+    if isinstance(value, list):
+        return [as_far_as_known(item, known) for item in value]
+    try:
+        return evaluate(value, known)
+    except ValueUnknownError:
+        return value
+
+
 def printed(value: Any) -> str:
     """A plain value as text: `true`, `5`, `0.5`."""
     if isinstance(value, bool):
