@@ -61,14 +61,15 @@ class Maker:
         asked = {kind.named: name, **arguments}
         if kind.name == _REGISTER:
             asked = {_IDEMPOTENT: name[-_LONGEST_TOKEN:].lstrip("-"), **arguments}
-            self._make_group(arguments)
+            if "ModelPackageGroupName" in arguments:
+                self._make_group(arguments)
+            else:
+                asked.setdefault(kind.named, name)
         called = str(asked.get(kind.named, name))
         remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
-            if kind.name == "RegisterModel":
-                self._make_group(serving, arguments.get("ModelPackageGroupName"))
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
         except RefusedError:
             there = self._there(kind, called, with_job)
@@ -84,16 +85,6 @@ class Maker:
         if isinstance(group, str) and not group.startswith("arn:"):
             with suppress(RefusedError):
                 self._call(self.serving, "CreateModelPackageGroup", {"ModelPackageGroupName": group})
-
-    def _make_group(self, serving: Serving, group: Any) -> None:
-        """A step that registers a model makes the group, if there is none of this name."""
-        if not isinstance(group, str) or group.startswith("arn:"):
-            return
-        asked = {"ModelPackageGroupName": group}
-        try:
-            self._call(serving, "DescribeModelPackageGroup", asked)
-        except RefusedError:
-            self._call(serving, "CreateModelPackageGroup", asked)
 
     def _options(self, sources: Mapping[str, str]) -> Options:
         """Those of the server: also if its clients may name few folders, a step may use what others have written."""
