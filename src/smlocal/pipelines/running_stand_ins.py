@@ -77,7 +77,7 @@ class RunningStandIns:
         if run is None:
             self.begin(step, arguments)
             return None
-        if run.thread.is_alive() or not run.ended:
+        if not run.ended:  # the thread itself has yet to wake the leader, and to end
             return None
         del self._runs[step.name]
         return _ended(step, run.ended[0])

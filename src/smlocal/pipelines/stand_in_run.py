@@ -76,7 +76,7 @@ def _never() -> bool:
 def run_stand_in(
     stand_in: StandIn, given: StandInInput, *, stopped: Callable[[], bool], killed: Callable[[], bool] = _never
 ) -> StandInEnd:
-    """Take it to its end; for a thread of its own. Nothing of it is left then, or if this process is killed.
+    """Take it to its end; for a thread of its own. Its processes end then, and if this process is killed.
 
     `stopped`: the execution is being stopped. A command gets SIGTERM, a Lambda's handler is awaited, as on the service.
     `killed`: it is to be gone at once. Both are asked ten times a second.
