@@ -10,7 +10,7 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
-from smlocal.endpoint.serving import Serving
+from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
@@ -65,7 +65,7 @@ class Maker:
         called = str(asked.get(kind.named, name))
         remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
-        serving = replace(self.serving, with_jobs=with_job)
+        serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
         except RefusedError:
@@ -82,6 +82,14 @@ class Maker:
         if isinstance(group, str) and not group.startswith("arn:"):
             with suppress(RefusedError):
                 self._call(self.serving, "CreateModelPackageGroup", {"ModelPackageGroupName": group})
+
+    def _options(self, sources: Mapping[str, str]) -> Options:
+        """Those of the server: also if its clients may name few folders, a step may use what others have written."""
+        options = self.serving.options
+        allowed = options.rights.allowed_paths
+        if allowed is None:
+            return options
+        return replace(options, rights=replace(options.rights, allowed_paths=(*allowed, *sources.values())))
 
     def _there(self, kind: StepType, name: str, with_job: Mapping[str, Any]) -> tuple[str, str] | None:
         """What an earlier leader has made under this name for this step."""

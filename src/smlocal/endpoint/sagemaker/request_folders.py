@@ -215,13 +215,16 @@ def no_objects(uri: str, *, region: str, role: str) -> ServiceError:
 
 # S3 for containers that use it themselves, as toolkits do that download their code.
 
+_REGIONS = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})
+"""Variables that say nothing about whose S3 is meant. SDKs set them for functions with `@remote` and `@step`."""
 _TOLD_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![a-z0-9.-])")
 
 
 def url_for(serving: Serving, request: Mapping[str, Any], local: Mapping[str, Any]) -> str | None:
     """The URL of S3 for `Local.Endpoints` of a job that is told of a bucket here; None for all others."""
     environments = [each.get("Environment") for each in (request, *_containers(request))]
-    own = any(name.startswith("AWS_") for each in environments if isinstance(each, dict) for name in each)
+    names = {name for each in environments if isinstance(each, dict) for name in each}
+    own = any(name.startswith("AWS_") and name not in _REGIONS for name in names)
     if own or local.get("Credentials", "none") != "none" or _isolated(request):
         return None
     named = {found[1] for text in _told(request) for found in _TOLD_BUCKET.finditer(text)}
