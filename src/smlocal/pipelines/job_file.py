@@ -166,7 +166,7 @@ def file_of(
         document,
         given=values if begins or values else None,
         begins=begins,
-        demands_stand_ins=local_allowed or not strict,
+        runs_here=local_allowed or not strict,
         strict=strict,
         others=lambda definition: [*map(_meant, found), *_wrong(own, definition)],
     )

@@ -28,7 +28,7 @@ from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = {
@@ -99,16 +99,16 @@ class Steps:
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
+            answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
-            reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)
             self._note(step, arguments=arguments)
             if self.stand_ins.has(step):
-                self.stand_ins.begin(step, arguments, self.execution.progress[step.name].attempts)
+                self.stand_ins.begin(step, arguments)
                 self.execution.started(step.name)
                 self._note(step, note=self.stand_ins.spoken(step))
             elif kind == "Callback":
@@ -184,7 +184,7 @@ class Steps:
         """True if the step has ended."""
         kind = step.type.name
         if self.stand_ins.has(step):
-            found = self.stand_ins.look(step)
+            found = self.stand_ins.look(step, self.records[step.name].arguments)
             if found is not None:
                 self._end(step, found.end, answer=found.answer)
             return found is not None

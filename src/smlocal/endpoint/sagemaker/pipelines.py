@@ -47,7 +47,7 @@ _QUEUE: Final = "Queue"
 
 
 def create_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Record it, once its definition is valid. What stands in for steps is looked for when an execution begins."""
+    """Record it, once its definition is valid. What this machine cannot do is refused when an execution begins."""
     asked = call.parameters
     name, again = asked["PipelineName"], digest_of(asked)
     arn = PIPELINE.arn(name, region=call.region, account=account(role=asked["RoleArn"], image=None))
@@ -329,9 +329,9 @@ def pipeline_document(serving: Serving, pipeline: Mapping[str, Any], text: str, 
 
 
 def checked_definition(serving: Serving, document: Document) -> Definition:
-    """Read it; `ServiceError` with all mistakes but missing stand-ins."""
+    """Read it; `ServiceError` with all mistakes but what this machine cannot do."""
     with refusals_answered():
-        return read_definition(document, stand_ins=serving.options.stand_ins.keys(), demands_stand_ins=False)
+        return read_definition(document, stand_ins=serving.options.stand_ins.keys(), runs_here=False)
 
 
 def client_local(serving: Serving, *requests: Mapping[str, Any]) -> dict[str, Any]:

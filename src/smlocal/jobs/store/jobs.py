@@ -453,11 +453,7 @@ class Store:
     def below_arn(self, arn: str) -> Records:
         """The jobs whose ARN goes on after this one with a slash, oldest first."""
         with self._read() as connection:
-            rows = connection.execute(
-                f"SELECT {COLUMNS} FROM jobs WHERE arn >= ? AND arn < ? ORDER BY id",  # noqa: S608 - constant
-                (f"{arn}/", f"{arn}0"),  # 0 follows the slash
-            ).fetchall()
-        return [record_of(row) for row in rows]
+            return job_search.below_arn(connection, arn)
 
     def count(self) -> int:
         """The number of jobs."""

@@ -129,7 +129,7 @@ class Execution:
         `selected`: the steps to run; None: all that are not kept.
         """
         self.definition = definition
-        self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
+        self.limit_to(parallel)
         self.steps: dict[str, Step] = {}
         self.progress: dict[str, Progress] = {}
         self.stopping = False
@@ -254,6 +254,10 @@ class Execution:
     def next_time(self) -> float | None:
         """When `actions` has more to say without an event; None: never."""
         return self._retries[0][0] if self._retries and not self.stopping else None
+
+    def limit_to(self, parallel: int | None) -> None:
+        """How many steps may run at once from now on."""
+        self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
 
     def started(self, name: str, metadata: Mapping[str, Any] | None = None) -> None:
         """What a step makes was made, and runs."""

@@ -56,7 +56,7 @@ def read_definition(
     given: Mapping[str, Any] | None = None,
     stand_ins: Collection[str] = (),
     begins: bool = True,
-    demands_stand_ins: bool = True,
+    runs_here: bool = True,
     strict: bool = True,
     others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> Definition:
@@ -64,15 +64,16 @@ def read_definition(
 
     `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
     without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
-    `demands_stand_ins`: it is to run here, and a step without one is a mistake. `strict`: what steps make must be as
+    `runs_here`: what this machine cannot do, or needs a stand-in for, is a
+    mistake. `strict`: what steps make must be as
     the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
-        document = _inner(document, as_text=not demands_stand_ins)
-    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, demands_stand_ins=demands_stand_ins, strict=strict)
+        document = _inner(document, as_text=not runs_here)
+    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, runs_here=runs_here, strict=strict)
     definition, found = _checked(document, local, asked)
     found += others(definition)
     if found:
@@ -148,7 +149,7 @@ class _Asked:
     given: Mapping[str, Any] | None
     begins: bool
     stand_ins: Collection[str]
-    demands_stand_ins: bool
+    runs_here: bool
     strict: bool
 
 
@@ -174,8 +175,8 @@ def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition,
     for step in steps.values():
         if len(found) > MOST_VIOLATIONS:
             break
-        found += argument_violations(step, document, values, taken, strict=asked.strict)
-        if asked.demands_stand_ins:
+        found += argument_violations(step, document, values, taken, strict=asked.strict, runs_here=asked.runs_here)
+        if asked.runs_here:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 

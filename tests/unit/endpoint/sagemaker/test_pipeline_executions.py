@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
-from tests.unit.endpoint.sagemaker.test_pipelines import (
-    ARN,
-    FAIL,
-    LAMBDA,
-    ROLE,
-    definition,
-    refusal,
-    token,
-    with_options,
-)
+from tests.unit.endpoint.sagemaker.conftest import ARN, FAIL, LAMBDA, ROLE, Pipelines, definition, refusal, token
+from tests.unit.endpoint.sagemaker.test_pipelines import with_options
 
 from smlocal.endpoint.serving import ClientRights, Options, Serving
 from smlocal.jobs.store.resources import StoredResource
@@ -40,6 +32,7 @@ PARAMETERS = [
     {"Name": "B", "Type": "Boolean", "DefaultValue": True},
     {"Name": "S", "Type": "String"},
 ]
+ATHENA = ("Catalog", "Database", "QueryString")
 Start = Callable[..., str]
 
 
@@ -131,6 +124,17 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     text = ask("sagemaker", "DescribePipelineDefinitionForExecution", **{ID: arn})["PipelineDefinition"]
     assert text == definition(Parameters=[])
     assert ask("sagemaker", "DescribePipeline", PipelineName="P")["LastRunTime"] == read.record.created
+
+
+def test_the_experiment_of_an_execution(ask: Ask, start: Start, create_pipeline: Pipelines) -> None:
+    config = {
+        "ExperimentName": {"Get": "Execution.PipelineName"},
+        "TrialName": {"Get": "Execution.PipelineExecutionId"},
+    }
+    create_pipeline("P", PipelineDefinition=definition(PipelineExperimentConfig=config))
+    arn = start()
+    found = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExperimentConfig"]
+    assert found == {"ExperimentName": "P", "TrialName": arn.rpartition("/")[2]}
 
 
 def test_the_same_start_again_is_one_execution(serving: Serving, start: Start) -> None:
@@ -236,6 +240,24 @@ def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start) -> None:
     assert serving.store.document(serving.store.name_of(own), "job")["Data"]["Local"]["Steps"]["L"] == {"Outputs": {}}
 
 
+def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
+    start: Start, create_pipeline: Pipelines
+) -> None:
+    cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+    athena = {**dict.fromkeys(ATHENA, "x"), "OutputS3Uri": "s3://b/o", "OutputFormat": "PARQUET"}
+    source = {"LocalPath": "/opt/ml/processing/d", "AthenaDatasetDefinition": athena}
+    arguments = {
+        "AppSpecification": {"ImageUri": "i"},
+        "RoleArn": ROLE,
+        "ProcessingResources": {"ClusterConfig": cluster},
+        "ProcessingInputs": [{"InputName": "d", "DatasetDefinition": source}],
+    }
+    create_pipeline("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
+    code, message = refusal(start)
+    assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
+    assert start(Local={"Steps": {"S": {"Skip": True}}})
+
+
 def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
     source = start(WAITS, AFTER)
     chosen: dict[str, Any] = {"SelectedSteps": [{"StepName": "G"}]}
@@ -261,6 +283,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert "is in status Executing, and cannot be retried" in refusal(lambda: retry(1))[1]
     store_steps(serving, arn, ("C", State.SUCCEEDED), ("G", State.FAILED))
     began = serving.store.get(serving.store.name_of(arn)).created
+    serving.store.change_document(serving.store.name_of(arn), "job", lambda job: {**job, "Output": "/where/it/began"})
     end(serving, arn, FAILED)
     for _ in range(2):  # the same call again is the same retry
         assert retry(2, ParallelismConfiguration={"MaxParallelExecutionSteps": 7}) == {ID: arn}
@@ -272,6 +295,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert described["ParallelismConfiguration"] == {"MaxParallelExecutionSteps": 7}
     steps = ask("sagemaker", "ListPipelineExecutionSteps", **{ID: arn})["PipelineExecutionSteps"]
     assert [each["StepName"] for each in steps] == ["C"]
+    assert serving.store.document(f"{first}-2", "job")["Output"] == "/where/it/began"
     assert serving.store.document(f"{first}-2", stored.CLIENT)["Buckets"] == serving.buckets
     end(serving, arn, FAILED)
     retry(3)
@@ -287,13 +311,13 @@ def test_stop_and_delete(serving: Serving, ask: Ask, start: Start) -> None:
     delete = {"PipelineName": "P", "ClientRequestToken": token(1)}
     assert refusal(lambda: ask("sagemaker", "DeletePipeline", **delete))[0] == "ConflictException"
     stop = {ID: arn, "ClientRequestToken": token(2)}
-    assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
+    for _ in range(2):
+        assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExecutionStatus"] == "Stopped"
+    again = {ID: arn, "ClientRequestToken": token(3)}
+    code, message = refusal(lambda: ask("sagemaker", "StopPipelineExecution", **again))
     # Airflow looks for these words.
-    assert (
-        "Only pipelines with 'Executing' status can be stopped"
-        in refusal(lambda: ask("sagemaker", "StopPipelineExecution", **stop))[1]
-    )
+    assert (code, message) == ("ValidationException", "Only pipelines with 'Executing' status can be stopped.")
     ask("sagemaker", "DeletePipeline", **delete)
     assert serving.store.names() == []
 
@@ -341,6 +365,9 @@ def test_answers_to_a_callback(serving: Serving, ask: Ask, waiting: str) -> None
     again = {"CallbackToken": "t123456789", "FailureReason": "no", "ClientRequestToken": token(2)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))
     assert (code, "The step C was answered already" in message) == ("ResourceNotFound", True)
+    serving.store.change_resource(stored.CALLBACK, "t123456789", lambda _: None, at=1)  # as when the step has ended
+    assert ask("sagemaker", "SendPipelineExecutionStepSuccess", **asked, **outputs) == {ID: waiting}
+    assert refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))[0] == "ResourceNotFound"
     unknown = {"CallbackToken": "t000000000", "ClientRequestToken": token(3)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **unknown))
     assert (code, "no step waits for an answer with the token t000000000" in message) == ("ResourceNotFound", True)
