@@ -40,6 +40,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "deploy": "Serve a model from its image, as SageMaker hosting does.",
         "invoke": "Invoke an endpoint and print its answer.",
         "endpoints": "List the endpoints of this machine, newest first.",
+        "models": "List models and the model registry, or describe one of them.",
     },
     "Check": {
         "validate": "Check job files and report every problem.",

@@ -9,10 +9,11 @@ from smlocal.sagemaker.pipelines.arguments import with_parameters
 from smlocal.sagemaker.pipelines.cache import CacheAnswer
 from smlocal.sagemaker.pipelines.definition import SUCCEEDED, Definition, Step
 from smlocal.sagemaker.pipelines.expressions import GET, JOIN, is_expression
-from smlocal.sagemaker.pipelines.for_each import MOST_ITEMS, items_of
+from smlocal.sagemaker.pipelines.for_each import items_of
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.selecting import needed_from_source
+from smlocal.sagemaker.pipelines.step_types import MOST_ITEMS
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
 
 _HOUR: Final = 3600.0

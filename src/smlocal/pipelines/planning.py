@@ -59,6 +59,7 @@ def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, stri
 
 def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds
     """What is recorded of a valid execution. The jobs of its steps count, and it does not."""
+    _check_stand_ins(file)
     place = _identity(file)
     return WaitingJob(
         platform=KIND, arn=place.arn, request=dict(file.start), job=_record(file, place.region), leads=True
@@ -74,9 +75,7 @@ def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any], name: str
 
 
 def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:
-    absent = list(_absent(file))
-    if absent:
-        raise invalid_definition(file.document, absent)
+    _check_stand_ins(file)
     return RecordedPlan(
         platform=KIND,
         name=name,
@@ -87,6 +86,12 @@ def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> Re
         notes=tuple(_notes(file)),
         details={OUTLINE: outline(file)},
     )
+
+
+def _check_stand_ins(file: PipelineFile) -> None:
+    absent = list(_absent(file))
+    if absent:
+        raise invalid_definition(file.document, absent)
 
 
 def _absent(file: PipelineFile) -> Iterator[Violation]:
@@ -122,7 +127,7 @@ def _identity(file: PipelineFile) -> IdentityPlan:
     if pipeline is None:
         region = identity.region(stated=file.local.Region, environment=os.environ, profile=profile_region(), image=None)
         account = identity.account(role=_role(file.definition), image=None)
-        pipeline = identity.sagemaker_arn("pipeline", file.pipeline, region=region, account=account)
+        pipeline = identity.resource_arn("pipeline", file.pipeline, region=region, account=account)
     _, _, _, region, account, _ = str(pipeline).split(":", 5)
     return IdentityPlan(arn=execution_arn(pipeline, file.execution_id), region=region, account=account)
 

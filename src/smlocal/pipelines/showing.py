@@ -19,6 +19,7 @@ class PipelineShowing(Showing[RecordedPlan]):
 
     DOCUMENTS = (STATE,)
     LISTED = (STATE,)
+    HAS_PAGE_PARTS = True
     NO_CAUSE = ("Step failure",)
     UNINTERRUPTIBLE = ("is an execution of a pipeline, which runs on no instance", "Interrupt the job of a step.")
 

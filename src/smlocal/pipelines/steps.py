@@ -27,8 +27,9 @@ from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
+from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate, printed
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = {
@@ -91,18 +92,21 @@ class Steps:
             self._end(step, End(state=State.FAILED, reason=f"ClientError: {error}"))
 
     def _begin(self, step: Step) -> None:
-        iteration = self.execution.progress[step.name].iteration
-        known = self.known.now(None if iteration is None else iteration.item)
         kind = step.type.name
+        variables = {JOB_VARIABLES[kind]: self.made(step)} if kind in JOB_VARIABLES else {}
+        known = self.known.now(self.execution.progress[step.name].iteration, **variables)
         if kind == "ForEach":
             self.items[step.name] = items_of(step, known)
+            self._note(step, arguments={"IterableItems": self.items[step.name]})
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
+            self._note(step, arguments={"Conditions": as_far_as_known(step.arguments["Conditions"], known)})
             outcome = all_hold(step.arguments["Conditions"], known)
             answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
             reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            self._note(step, arguments={"ErrorMessage": reason})
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)
@@ -241,16 +245,18 @@ class Steps:
             progress, record = self.execution.progress[name], self.records[name]
             if progress.state is not State.SUCCEEDED or record.answer is not None:
                 continue
-            children = self.execution.children(name)
             step = self.execution.steps[name]
-            body = next(self.known.definition.children(name)).name
-            answers = [self.records[child].answer for child in children]
+            iterations: list[dict[str, Any]] = [{} for _ in self.items[name]]
+            for child in self.execution.children(name):
+                body, _, index = child.rpartition("-")
+                iterations[int(index)][body] = self.records[child].answer
             counts = progress.metadata.get("ForEach", {})
             try:
-                answer = for_each_answer(step, counts, answers, body)
+                answer, metadata = for_each_answer(step, counts, iterations)
+                self.execution.describe_for_each(name, metadata)
             except ValueUnknownError as error:  # a step that refers to the selected one says so too
                 self.reporter.progress(f"{name}: {error}")
-                answer = {**counts, "ChildOutputs": [each or {} for each in answers]}
+                answer = {**counts, "IterationOutputs": iterations}
             self._note(step, answer=answer)
 
     def stop(self, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from botocore.waiter import WaiterModel, create_waiter_with_client
@@ -98,16 +99,17 @@ def test_a_step_has_no_more_rights_than_its_client(endpoint: Any) -> None:
     assert "--allow-path" in reason
 
 
-def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any]) -> None:
+def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text("def handler(event, context):\n    return {'n': event['a'] + 1}\n")
     step: dict[str, Any] = {
         "Name": "L",
         "Type": "Lambda",
         "FunctionArn": "arn:aws:lambda:eu-west-1:123456789012:function:f",
     }
-    step |= {"Arguments": {}, "OutputParameters": [{"OutputName": "n", "OutputType": "Integer"}]}
+    step |= {"Arguments": {"a": 1}, "OutputParameters": [{"OutputName": "n", "OutputType": "Integer"}]}
     end = {"Name": "F", "Type": "Fail", "Arguments": {"ErrorMessage": {"Get": "Steps.L.OutputParameters['n']"}}}
-    stand_ins = {"L": {"Outputs": {"n": 2}}, "Unknown": {"Skip": True}}
-    with make_endpoint(options=Options(stand_ins=stand_ins)) as endpoint:
+    stand_ins = {"L": {"Python": "step.py:handler"}, "Unknown": {"Skip": True}}
+    with make_endpoint(options=Options(stand_ins=stand_ins, stand_in_folder=str(tmp_path))) as endpoint:
         client = Client(endpoint)
         execution = client.start(step, end)
         client.wait(execution, "Failed")

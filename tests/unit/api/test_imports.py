@@ -143,9 +143,9 @@ JOBS = {
         ),
     ),
     "transform": Needs(
-        ours=267,
-        all=334,
-        kilobytes=2748,  # likewise; and where a file names a job in place of a model
+        ours=266,
+        all=333,
+        kilobytes=2757,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=226,
         regexes=37,

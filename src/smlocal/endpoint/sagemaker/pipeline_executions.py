@@ -87,10 +87,11 @@ def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     reading: Any = kinds.PIPELINE.reads
     with refusals_answered():
         file, name = reading.begun(document, start=begin, execution_id=execution_id)
+        waiting = kinds.PIPELINE.waiting_job(file, name)
     _check_selection(serving, pipeline.arn, file.definition, asked.get(_SELECTION))
     documents = {stored.CLIENT: {**_of_client(serving), _ASKED: again}}
     try:
-        record = _started(serving, kinds.PIPELINE.waiting_job(file, name), name, documents)
+        record = _started(serving, waiting, name, documents)
     except NameInUseError:
         record = serving.store.get(name)
         if (serving.store.document(name, stored.CLIENT) or {}).get(_ASKED) != again:
@@ -300,7 +301,7 @@ def _executions(serving: Serving, call: AwsCall) -> list[FoundExecution]:
     try:
         return executions_below(serving, called(serving, named, call).arn)
     except ServiceError:
-        arn = named.lower() if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
+        arn = named if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
         found = executions_below(serving, arn)
         if not found:
             raise
@@ -330,7 +331,10 @@ def list_pipeline_execution_steps(serving: Serving, call: AwsCall) -> dict[str, 
     """A page of the steps that have begun, the newest first."""
     asked = {"MaxResults": _MOST, **call.parameters}
     if _ARN not in asked:
-        raise validation_error(f"{_ARN} is missing.")
+        raise validation_error(
+            "1 validation error detected: Value null at 'pipelineExecutionArn' failed to satisfy constraint: "
+            "Member must not be null"
+        )
     steps = stored.read_steps(serving.store, _called(serving, call)).values()
     taken = take([_ListedStep(step=step) for step in steps if has_begun(step.progress)], asked)
     rows = {each.name: listed([each.step.listed])[0] for each in taken[0]}

@@ -28,7 +28,7 @@ from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.step_reading import UNPARSED
 from smlocal.sagemaker.pipelines.step_types import MOST_BYTES
 
-PIPELINE: Final = ResourceWords(name="pipeline", spoken="pipeline", in_arn="pipeline")
+PIPELINE: Final = ResourceWords(name="pipeline", spoken="pipeline", in_arn="pipeline", as_named=True)
 _TEXT: Final = "pipeline-definition"
 """The kind of resources with the text of a definition: lists read the pipelines, and not these."""
 _VERSIONS: Final = "Versions"
@@ -382,7 +382,7 @@ def called(serving: HasStore, named: str, call: AwsCall) -> StoredResource:
     """The pipeline of a name or an ARN; `ServiceError` if there is none."""
     store = serving.store
     by_arn = named.startswith("arn:")
-    pipeline = store.resource_of(named.lower()) if by_arn else store.resource(PIPELINE.name, named)
+    pipeline = store.resource_of(named) if by_arn else store.resource(PIPELINE.name, named)
     if pipeline is None or pipeline.kind != PIPELINE.name:
         raise unknown(named if by_arn else PIPELINE.arn(named, region=call.region))
     return pipeline

@@ -64,9 +64,9 @@ def read_definition(
 
     `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
     without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
-    `runs_here`: what this machine cannot do, or needs a stand-in for, is a
-    mistake. `strict`: what steps make must be as
-    the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the definition.
+    `runs_here`: what this machine cannot do, or needs a stand-in for, is a mistake. `strict`: what steps make must be
+    as the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the
+    definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
         PipelineExecutionDescription="d",
         ParallelismConfiguration={"MaxParallelExecutionSteps": 3},
     )
-    assert arn.rpartition("/")[0] == f"{ARN.format('p')}/execution"
+    assert arn.rpartition("/")[0] == f"{ARN.format('P')}/execution"
     read = serving.store.read(serving.store.name_of(arn), ("request", "job", stored.CLIENT))
     assert read.record.name == f"P-{arn.rpartition('/')[2]}"
     assert read.documents["job"]["Data"]["PipelineDefinition"] == definition(Parameters=[])
@@ -110,7 +111,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     described = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
     assert described == {
-        "PipelineArn": ARN.format("p"),
+        "PipelineArn": ARN.format("P"),
         ID: arn,
         "PipelineExecutionDisplayName": "shown",
         "PipelineExecutionStatus": "Executing",
@@ -224,18 +225,22 @@ def test_names_of_executions_that_are_none(ask: Ask) -> None:
     ):
         asked = refusal(lambda operation=operation: ask("sagemaker", operation, **{ID: other}))  # type: ignore[misc]
         assert asked == ("ResourceNotFound", f"Pipeline execution '{other}' does not exist.")
-    assert refusal(lambda: ask("sagemaker", "ListPipelineExecutionSteps"))[1] == "PipelineExecutionArn is missing."
+    assert "Value null at 'pipelineExecutionArn'" in refusal(lambda: ask("sagemaker", "ListPipelineExecutionSteps"))[1]
 
 
-def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start) -> None:
+def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start, tmp_path: Path) -> None:
     code, message = refusal(lambda: start(LAMBDA))
     assert (code, "L (Lambda)" in message, "--steps FILE" in message) == ("ValidationException", True, True)
     owners = {"L": {"Python": "step.py:handler"}, "Other": {"Skip": True}}
-    options = Options(stand_ins=owners, stand_in_folder="/steps", rights=ClientRights(allowed_paths=("/data",)))
-    arn = with_options(serving, START, options, PipelineName="P", ClientRequestToken=token(9))[ID]
+    options = Options(stand_ins=owners, stand_in_folder=str(tmp_path), rights=ClientRights(allowed_paths=("/data",)))
+    asked = {"PipelineName": "P", "ClientRequestToken": token(9)}
+    absent = refusal(lambda: with_options(serving, START, options, **asked))
+    assert (absent[0], "there is no file step.py" in absent[1]) == ("ValidationException", True)
+    (tmp_path / "step.py").touch()
+    arn = with_options(serving, START, options, **asked)[ID]
     read = serving.store.read(serving.store.name_of(arn), ("job", stored.CLIENT)).documents
     assert read["job"]["Data"]["Local"]["Steps"] == {"L": owners["L"]}
-    assert (read["job"]["Directory"], read[stored.CLIENT]["AllowedPaths"]) == ("/steps", ["/data"])
+    assert (read["job"]["Directory"], read[stored.CLIENT]["AllowedPaths"]) == (str(tmp_path), ["/data"])
     own = start(Local={"Steps": {"L": {"Outputs": {}}}})
     assert serving.store.document(serving.store.name_of(own), "job")["Data"]["Local"]["Steps"]["L"] == {"Outputs": {}}
 
@@ -270,7 +275,7 @@ def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
     store_steps(serving, source, ("C", State.SUCCEEDED))
     arn = start(SelectiveExecutionConfig=chosen)
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["SelectiveExecutionConfig"] == chosen
-    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/p/", "/q/")}
+    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/P/", "/q/")}
     assert "It is not of the pipeline" in refusal(lambda: start(SelectiveExecutionConfig=foreign))[1]
 
 

@@ -30,7 +30,7 @@ def test_a_pipeline_from_its_creation_to_its_end(ask: Ask, create_pipeline: Pipe
     made = create_pipeline(
         "My-Pipe", PipelineDescription="d", ParallelismConfiguration={"MaxParallelExecutionSteps": 3}, Tags=tags
     )
-    arn = ARN.format("my-pipe")
+    arn = ARN.format("My-Pipe")
     assert made == {"PipelineArn": arn}
     described = ask("sagemaker", "DescribePipeline", PipelineName="My-Pipe")
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
@@ -62,10 +62,8 @@ def test_nothing_of_a_deleted_pipeline_is_left(serving: Serving, ask: Ask, creat
 def test_the_same_request_again_is_answered_and_another_one_refused(create_pipeline: Pipelines) -> None:
     first = create_pipeline("p")
     assert create_pipeline("p") == first
-    others: tuple[tuple[str, dict[str, Any]], ...] = (("p", {"PipelineDescription": "x"}), ("P", {}))
-    for name, more in others:
-        code, message = refusal(lambda name=name, more=more: create_pipeline(name, **more))  # type: ignore[misc]
-        assert (code, "already exists" in message) == ("ValidationException", True)
+    code, message = refusal(lambda: create_pipeline("p", PipelineDescription="x"))
+    assert (code, "already exists" in message) == ("ValidationException", True)
 
 
 def test_each_definition_is_a_version(ask: Ask, create_pipeline: Pipelines) -> None:
