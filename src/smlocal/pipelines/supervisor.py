@@ -283,7 +283,7 @@ class PipelineSupervisor(Supervisor):
             if outcome.stopped is None:
                 grace = self.file.local.StopGraceSeconds if event.grace is None else event.grace
                 self.context.record_stop(event.cause, grace)
-                self.context.reporter.stopping(event.cause, None)
+                self.context.reporter.stopping(event.cause, grace)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
             if event.grace == 0:
