@@ -44,11 +44,12 @@ def argument_violations(
     taken: Collection[str] = (),
     *,
     strict: bool = True,
+    runs_here: bool = True,
 ) -> Iterator[Violation]:
     """The mistakes in the arguments of one step. `parameters`: those whose value is known.
 
     `taken`: the names of steps with a stand-in, whose arguments nothing here is made of. `strict`: jobs must be as the
-    service wants them.
+    service wants them. `runs_here`: what only this machine refuses is a mistake too.
     """
     if not step.type.operation or step.name in taken:
         return
@@ -57,7 +58,8 @@ def argument_violations(
     if step.type.name == "RegisterModel":
         found = list(_by_the_service(arguments, f"{step.type.operation}Input", ()))
     else:
-        found = _by_this_machine(step, {step.type.named: _MADE_NAME, **arguments}, document, strict=strict)
+        request = {step.type.named: _MADE_NAME, **arguments}
+        found = _by_this_machine(step, request, document, strict=strict, runs_here=runs_here)
     places = {path for path, _ in expressions_in(arguments)}
     for each in found:
         if not any(each.path[:length] in places for length in range(len(each.path) + 1)):
@@ -65,6 +67,12 @@ def argument_violations(
             unknown = len(each.path) == 1 and each.text.startswith("unknown key")
             service = f"{UNPARSED} Unknown Argument member '{each.path[0]}'." if unknown else None
             yield Violation(path=(*at, *each.path), text=f"{step.name}: {each.text}", service=service)
+
+
+def shape_of(step: Step) -> type[Structure] | None:
+    """The model of the request that its arguments are; None for a step without one."""
+    kind = _KINDS.get(step.type.name)
+    return _SHAPES.get(step.type.name) if kind is None else request_reading(kind).SHAPE
 
 
 def with_parameters(arguments: Any, parameters: Mapping[str, Any]) -> Any:
@@ -86,7 +94,9 @@ def with_parameters(arguments: Any, parameters: Mapping[str, Any]) -> Any:
     return replaced(arguments)
 
 
-def _by_this_machine(step: Step, request: dict[str, Any], document: Document, *, strict: bool) -> list[Violation]:
+def _by_this_machine(
+    step: Step, request: dict[str, Any], document: Document, *, strict: bool, runs_here: bool
+) -> list[Violation]:
     """As the request of an ordinary job. What members say together is checked if no expression is left."""
     kind = _KINDS.get(step.type.name)
     if kind is None:
@@ -96,11 +106,10 @@ def _by_this_machine(step: Step, request: dict[str, Any], document: Document, *,
     if named_model or any(True for _ in expressions_in(request)):
         found = shape_violations(reading.shape(strict=strict or named_model), request, strict=strict)
         raw: Any = without_expressions(without_nulls(request))
-        found += [violation for _, violation in reading.refused_members(None, raw)]
-        return found
+        return found + ([violation for _, violation in reading.refused_members(None, raw)] if runs_here else [])
     inner = Document(request, name=document.name, directory=document.directory)
     valid, raw, found = reading.validated(inner, strict=strict)
-    return found + [violation for _, violation in reading.refused_members(valid, raw)]
+    return found + ([violation for _, violation in reading.refused_members(valid, raw)] if runs_here else [])
 
 
 def without_expressions(value: Any) -> Any:
