@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any, Final, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors import RequestInvalidError, ServiceJobUnknownError, ServiceRefusedError
+from smlocal.errors import RequestInvalidError, ServiceForbiddenError, ServiceJobUnknownError, ServiceRefusedError
 from smlocal.errors.of_commands import ImageNotInEcrError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
@@ -352,6 +352,7 @@ class FollowedPipeline(Following):
         self._steps_viewer = viewer
         self._shown: dict[str, tuple[str, int]] = {}
         """By step: the status and the attempt that were shown last."""
+        self._list_refused = False
 
     def _look(self) -> dict[str, Any] | None:
         answer = describe(self._service, self._name)
@@ -360,12 +361,19 @@ class FollowedPipeline(Following):
             self._show(step)
         if answer[STATUS] in ENDED:
             return answer
-        self._viewer.working(_state(answer, steps))
+        self._viewer.working(answer[STATUS] if self._list_refused else _state(answer, steps))
         return None
 
     def _steps(self) -> list[dict[str, Any]]:
-        pages = self._service.pages("sagemaker", "ListPipelineExecutionSteps", PipelineExecutionArn=self._name)
-        return [step for page in pages for step in page["PipelineExecutionSteps"]]
+        if self._list_refused:
+            return []
+        try:
+            pages = self._service.pages("sagemaker", "ListPipelineExecutionSteps", PipelineExecutionArn=self._name)
+            return [step for page in pages for step in page["PipelineExecutionSteps"]]
+        except ServiceForbiddenError as error:
+            self._list_refused = True
+            self._viewer.warning(f"steps cannot be shown: {error.sentence}")
+            return []
 
     def _show(self, step: Mapping[str, Any]) -> None:
         name, status, attempt = step["StepName"], step["StepStatus"], step.get("AttemptCount") or 0
