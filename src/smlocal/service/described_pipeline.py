@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import (
+    JobFileSyntaxError,
     PathInDescriptionError,
     RequestInvalidError,
     ServiceForbiddenError,
@@ -207,7 +208,7 @@ def _execution(service: Service, arn: str, pipeline: str) -> DescribedPipeline:
         names = " ".join(f"--select {each['StepName']}" for each in chosen["SelectedSteps"])
         source = chosen.get("SourcePipelineExecutionArn")
         results = f", with results of {source}, which this machine does not have" if source else ""
-        notes.append(f"The execution ran only the steps of {names}{results}.")
+        notes.append(f"The execution ran only selected steps ({names}){results}.")
     status = answer["PipelineExecutionStatus"]
     if status in _RUNNING:
         notes.append(f"{arn} had not ended when it was described: {status}")
@@ -222,14 +223,12 @@ def _of_answer(
     arn = _ARN.fullmatch(str(answer.get("PipelineArn")))
     region = "" if arn is None else arn["region"]
     state = ", ".join(filter(None, (str(answer.get("PipelineStatus") or ""), region)))
-    given = answer.get(LOCAL)
     return _made(
         request={name: answer[name] for name in _REQUEST if answer.get(name)},
         definition=answer.get(DEFINITION),
         local={
             **({"Region": region} if region else {}),
             **({"Parameters": dict(values)} if values else {}),
-            **(given if isinstance(given, dict) else {}),
         },
         said=said or f"As the pipeline {answer.get('PipelineName')} ({state}).",
         from_elsewhere=True,
@@ -245,6 +244,6 @@ def _made(*, definition: Any, request: dict[str, Any], local: dict[str, Any], **
     checked = None
     if isinstance(data, dict):
         document = Document({**data, LOCAL: local}, name="pipeline", directory=os.getcwd())
-        with suppress(RequestInvalidError):
+        with suppress(RequestInvalidError, JobFileSyntaxError):
             checked = read_definition(document, begins=False, demands_stand_ins=False, strict=False, sent=True)
     return DescribedPipeline(request=request, definition=definition, local=local, checked=checked, **more)
