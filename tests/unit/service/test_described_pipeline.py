@@ -130,6 +130,7 @@ def test_an_execution_with_its_values_and_what_is_missing_here(aws_user: pytest.
 
 
 def test_what_may_not_be_read_or_is_gone_is_told(aws_user: pytest.MonkeyPatch) -> None:
+    lacks = "this machine does not have"
     old = f"{PIPELINE}/execution/old"
     chosen = {"SourcePipelineExecutionArn": old, "SelectedSteps": [{"StepName": "Two"}]}
     running = {**EXECUTION, "PipelineExecutionStatus": "Executing", "SelectiveExecutionConfig": chosen}
@@ -138,7 +139,7 @@ def test_what_may_not_be_read_or_is_gone_is_told(aws_user: pytest.MonkeyPatch) -
     assert found.data()["PipelineName"] == "held"
     assert found.notes == (
         f"The role and the tags of the pipeline are not known: there is no pipeline {PIPELINE} in eu-west-1.",
-        f"The execution ran only selected steps (--select Two), with results of {old}, which this machine does not have.",
+        f"The execution ran only selected steps (--select Two), with results of {old}, which {lacks}.",
         f"{ARN} had not ended when it was described: Executing",
     )
 
