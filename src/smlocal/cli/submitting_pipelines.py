@@ -14,7 +14,7 @@ from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.screen_options import screen_of
 from smlocal.cli.submitting import NOT_CONFIRMED, JobThere, ServiceView, confirmed, region_if_known, run_there
 from smlocal.cli.terminal.printable import json_without_commands
-from smlocal.errors import UsageRefusedError
+from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobfile.yaml_text import yaml_text
@@ -124,7 +124,11 @@ class _Execution:
     def _make(self) -> None:
         service, plan = self._service, self._plan
         done = pipeline_submission.put(service, plan, self._found)
-        self.arn = pipeline_submission.start(service, plan)
+        try:
+            self.arn = pipeline_submission.start(service, plan)
+        except SmlocalError as error:
+            error.remedy = (*error.remedy, f"The pipeline {plan.name} itself is {done}.")
+            raise
         named = f"--pipeline-execution-arn {self.arn}{service.cli_options}"
         self._runs_on += [
             f"{plan.name} runs on.",

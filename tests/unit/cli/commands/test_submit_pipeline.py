@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.service.aws_answers import Answers, aws_answering
 
 from smlocal.cli.main import run_command_line
 
@@ -208,3 +209,35 @@ def test_commands_that_push_each_image_are_shown(capfd: pytest.CaptureFixture[st
     for name in ("held:1", "serving:1"):
         pushed = f"ACCOUNT.dkr.ecr.eu-west-1.amazonaws.com/{name}"
         assert f"docker tag {name} {pushed} && docker push {pushed}" in said
+
+
+def test_what_only_this_machine_refuses_is_sent(capfd: pytest.CaptureFixture[str]) -> None:
+    def change(data: dict[str, Any]) -> None:
+        named = {"AlgorithmName": "of-an-account", "TrainingInputMode": "File"}
+        data["Steps"][0]["Arguments"]["AlgorithmSpecification"] = named
+
+    assert run_command_line(["submit", write(changed(change)), *GIVEN]) == 0, capfd.readouterr().err
+    assert run_command_line(["validate", "pipeline.yaml"]) == 2
+    assert "AlgorithmName" in capfd.readouterr().err
+
+
+def test_a_pipeline_that_was_updated_and_not_started_is_told(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = (400, {"__type": "ValidationException", "message": "no"})
+    unknown = (400, {"__type": "ResourceNotFound", "message": "no"})
+    answers: Answers = {
+        "DescribePipeline": unknown,
+        "DescribeImages": refused,
+        "CreatePipeline": (200, {"PipelineArn": "arn"}),
+        "StartPipelineExecution": refused,
+    }
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with aws_answering(answers) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        options = ["--name", "held", "--role", ROLE, "-p", "Epochs=3", "--yes"]
+        assert run_command_line(["submit", write(changed(of_local())), *options]) == 2
+    said = capfd.readouterr().err
+    assert "SageMaker refuses StartPipelineExecution" in said
+    assert "The pipeline held itself is created." in said
