@@ -390,7 +390,8 @@ class FollowedPipeline(Following):
         elif attempt != tried:
             self._viewer.progress(f"{name} is tried again, attempt {attempt}: {_made_by(step)}".removesuffix(": "))
         else:
-            self._viewer.progress(f"{name}: {status}")
+            answered = f", {_said_of_begin(step)}" if _token(step) else ""
+            self._viewer.progress(f"{name}: {status}{answered}")
 
 
 def _made_by(step: Mapping[str, Any]) -> str:
@@ -400,12 +401,15 @@ def _made_by(step: Mapping[str, Any]) -> str:
     return str(arns[0]).partition("/")[2] or str(arns[0]) if arns else ""
 
 
+def _token(step: Mapping[str, Any]) -> str:
+    """Of a Callback that waits, also while it is stopped; empty for other steps."""
+    return str(((step.get("Metadata") or {}).get("Callback") or {}).get("CallbackToken") or "")
+
+
 def _said_of_begin(step: Mapping[str, Any]) -> str:
-    callback = (step.get("Metadata") or {}).get("Callback") or {}
-    if callback.get("CallbackToken"):
-        answered = f"aws sagemaker send-pipeline-execution-step-success --callback-token {callback['CallbackToken']}"
-        return f"waits for an answer:  {answered}"
-    return _made_by(step)
+    token = _token(step)
+    answered = f"aws sagemaker send-pipeline-execution-step-success --callback-token {token}"
+    return f"waits for an answer:  {answered}" if token else _made_by(step)
 
 
 def _said_of_end(step: Mapping[str, Any]) -> str:

@@ -183,7 +183,7 @@ Train is tried again, attempt 2: pipelines-b
 Train Succeeded 30 s
 Ask Executing waits for an answer:  aws sagemaker send-pipeline-execution-step-success --callback-token token12345
 … Executing: 1 executing, 1 succeeded (Ask)
-Ask: Stopping
+Ask: Stopping, waits for an answer:  aws sagemaker send-pipeline-execution-step-success --callback-token token12345
 … Stopping: 1 stopping, 1 succeeded (Ask)
 Ask Stopped 9 s
 Quick Failed 2 s pipelines-c: ClientError: no
