@@ -37,6 +37,7 @@ ROWS = {
     "no_op": 2,
     "pages": 1,
     "pipe": 4,
+    "pipelines": 8,
     "processing": 3,
     "python_api": 1,
     "replica_restart": 1,

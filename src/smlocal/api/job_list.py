@@ -133,13 +133,17 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
     return told
 
 
-def jobs_led_by(name: str) -> list[JobRecord]:
-    """The jobs that a search or an execution has made: failed ones first, then by age."""
+def jobs_led_by(name: str) -> list[tuple[JobRecord, str]]:
+    """The jobs that a search or an execution has made, failed ones first, then by age; each as it can be named."""
     with Store.open(home_directory()) as store:
         leader = (name, store.get(name).run_id)  # an earlier job may have had its name
         found = (each for kind in LED_BY for each in store.jobs_with(kind))
-        led = [record for record, by in found if (by["Name"], by["Run"]) == leader]
-    return sorted(led, key=lambda record: (record.failure_reason is None, record.created))
+        led = [
+            (record, f"{name}/{by['Step']}" if "Step" in by else record.name)
+            for record, by in found
+            if (by["Name"], by["Run"]) == leader
+        ]
+    return sorted(led, key=lambda each: (each[0].failure_reason is None, each[0].created))
 
 
 def unfinished_jobs() -> list[str]:

@@ -1,7 +1,7 @@
 """Names of jobs and hosts as people write them.
 
-A job by its whole name, by the beginning of one name, or as `@last`; a host by its name, by what its platform calls it,
-or by its number.
+A job by its whole name, by the beginning of one name, as `@last`, or as the `EXECUTION/STEP` that has made it; a host
+by its name, by what its platform calls it, or by its number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
 from smlocal.errors import HostUnknownError, JobNameAmbiguousError, JobUnknownError, SmlocalError
-from smlocal.jobs.documents import LED_BY
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.job_search import stored_names
 from smlocal.jobs.store.jobs import Store
@@ -43,6 +42,11 @@ def resolve_job_name(text: str) -> str:
 def _resolved(store: Store, text: str) -> str:
     if text == LAST:
         return _newest(store, f"there is no job yet, so {LAST} names none")
+    execution, slash, step = text.partition("/")
+    if slash and execution and step:
+        from smlocal.api.pipelines import job_of_step  # few jobs are those of steps
+
+        return job_of_step(store, _resolved(store, execution), step)
     found = store.names(text) if text else []
     if text in found:
         return text
@@ -84,6 +88,8 @@ def newest_job_name() -> str:
 def _newest(store: Store, none: str) -> str:
     newest = store.list(limit=_MOST_COMPARED)
     if newest:
+        from smlocal.jobs.documents import LED_BY  # not to complete a name
+
         names = [record.name for record in newest]
         led = {record.name for kind in LED_BY for record, _ in store.jobs_with(kind, names)}
         return next((name for name in names if name not in led), names[0])

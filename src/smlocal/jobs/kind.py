@@ -21,6 +21,10 @@ FOLDERS: Final[Mapping[str, str]] = {
 """The folder of each, by its name in plans and recorded jobs. Nothing below imports one in another way."""
 
 
+OF_JOBS: Final = ("planning", "preparing", "showing", "supervisor", "running")
+"""The modules in it that each of its jobs needs."""
+
+
 def module_of(kind: str, name: str) -> Any:
     """One of the modules in the folder of a kind, by the kind's name: the only door to them."""
     return import_module(f"{FOLDERS[kind]}.{name}")

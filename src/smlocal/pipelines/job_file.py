@@ -178,9 +178,9 @@ def file_of(
         document,
         given=values if begins or values else None,
         begins=begins,
-        demands_stand_ins=local_allowed or not strict,
+        runs_here=not sent and (local_allowed or not strict),
         strict=strict,
-        sent=sent,
+        in_place=sent,
         others=lambda definition: [*map(_meant, found), *_wrong(own, definition), *others(definition)],
     )
     assert local is not None  # noqa: S101 - for mypy: what is wrong with it was found

@@ -9,10 +9,11 @@ from smlocal.sagemaker.pipelines.arguments import with_parameters
 from smlocal.sagemaker.pipelines.cache import CacheAnswer
 from smlocal.sagemaker.pipelines.definition import SUCCEEDED, Definition, Step
 from smlocal.sagemaker.pipelines.expressions import GET, JOIN, is_expression
-from smlocal.sagemaker.pipelines.for_each import MOST_ITEMS, items_of
+from smlocal.sagemaker.pipelines.for_each import items_of
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.selecting import needed_from_source
+from smlocal.sagemaker.pipelines.step_types import MOST_ITEMS
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
 
 _HOUR: Final = 3600.0
@@ -289,7 +290,11 @@ def _about(step: Mapping[str, Any]) -> str:
         *step.get("Images", ()),
         *(f"{each['InstanceCount']} × {each['InstanceType']}" for each in step.get("Instances", ())),
         step.get("StandIn", ""),
-        f"cached: result of {cache['Source'].rpartition('/')[2]}" if cache.get("Source") else cache.get("Why", ""),
+        f"cached: result of {cache['Source'].rpartition('/')[2]}"
+        if cache.get("Source")
+        else f"not cached: {cache['Why']}"
+        if cache.get("Why")
+        else "",
         "" if step.get("Selected", True) else "not selected" if "ResultFrom" not in step else "result of the source",
     ]
     return " · ".join(part for part in parts if part)

@@ -19,6 +19,8 @@ class PipelineShowing(Showing[RecordedPlan]):
 
     DOCUMENTS = (STATE,)
     LISTED = (STATE,)
+    HAS_PAGE_PARTS = True
+    NO_CAUSE = ("Step failure",)
     UNINTERRUPTIBLE = ("is an execution of a pipeline, which runs on no instance", "Interrupt the job of a step.")
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
@@ -51,6 +53,10 @@ class PipelineShowing(Showing[RecordedPlan]):
         """The status says everything."""
         return str(record.status), "" if record.status.terminal else "executing"
 
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """`3 steps`: those that have begun."""
+        return counted(len((documents.get(STATE) or {}).get("Names", ())), "step")
+
     def spoken(self, record: JobRecord) -> Spoken:
         """An execution; the jobs of its steps have 120 seconds."""
         return Spoken(
@@ -78,7 +84,7 @@ class PipelineShowing(Showing[RecordedPlan]):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of an execution."""
         record = stored.record
-        stages = self.stages(stored, _PHASES)
+        stages, steps = self.stages(stored, _PHASES), answer["Local"].get("Steps", ())
         members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         return JobView(
             name=record.name,
@@ -93,6 +99,9 @@ class PipelineShowing(Showing[RecordedPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
+            log_of=next(
+                (f"{record.name}/{each['Name']}" for each in steps if each["Status"] == "Failed" and "Job" in each), ""
+            ),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:

@@ -11,12 +11,13 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.view import Reporter
-from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
 from smlocal.pipelines.known_values import KnownValues, written_folders
 from smlocal.pipelines.making import Maker, RefusedError
 from smlocal.pipelines.running_stand_ins import RunningStandIns
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.contract.outcome import reasons
 from smlocal.sagemaker.pipelines.cache import ask_cache, cache_keys
 from smlocal.sagemaker.pipelines.conditions import all_hold
@@ -26,11 +27,18 @@ from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
+from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
-_JOBS: Final = frozenset({"Training", "Processing", "Transform", "Tuning"})
+_JOBS: Final = {
+    "Training": kinds.TRAINING.name,
+    "Processing": kinds.PROCESSING.name,
+    "Transform": kinds.TRANSFORM.name,
+    "Tuning": kinds.TUNING.name,
+}
+"""The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -84,24 +92,27 @@ class Steps:
             self._end(step, End(state=State.FAILED, reason=f"ClientError: {error}"))
 
     def _begin(self, step: Step) -> None:
-        iteration = self.execution.progress[step.name].iteration
-        known = self.known.now(None if iteration is None else iteration.item)
         kind = step.type.name
+        variables = {JOB_VARIABLES[kind]: self.made(step)} if kind in JOB_VARIABLES else {}
+        known = self.known.now(self.execution.progress[step.name].iteration, **variables)
         if kind == "ForEach":
             self.items[step.name] = items_of(step, known)
+            self._note(step, arguments={"IterableItems": self.items[step.name]})
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
+            self._note(step, arguments={"Conditions": as_far_as_known(step.arguments["Conditions"], known)})
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
+            answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
-            reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            self._note(step, arguments={"ErrorMessage": reason})
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)
             self._note(step, arguments=arguments)
             if self.stand_ins.has(step):
-                self.stand_ins.begin(step, arguments, self.execution.progress[step.name].attempts)
+                self.stand_ins.begin(step, arguments)
                 self.execution.started(step.name)
                 self._note(step, note=self.stand_ins.spoken(step))
             elif kind == "Callback":
@@ -149,7 +160,7 @@ class Steps:
         self._note(step, job=name)
         self.execution.started(step.name, {step.type.metadata: {"Arn": arn}})
         if step.type.name in _JOBS:
-            self.jobs.start(name)
+            self.jobs.start(name, _JOBS[step.type.name])
             self.reporter.step_changed(step.name, "Starting", None, name)
         elif step.type.name != "Endpoint":
             self._end(step, End(state=State.SUCCEEDED), answer=self.maker.describe(step.type, name))
@@ -177,7 +188,7 @@ class Steps:
         """True if the step has ended."""
         kind = step.type.name
         if self.stand_ins.has(step):
-            found = self.stand_ins.look(step)
+            found = self.stand_ins.look(step, self.records[step.name].arguments)
             if found is not None:
                 self._end(step, found.end, answer=found.answer)
             return found is not None
@@ -234,16 +245,18 @@ class Steps:
             progress, record = self.execution.progress[name], self.records[name]
             if progress.state is not State.SUCCEEDED or record.answer is not None:
                 continue
-            children = self.execution.children(name)
             step = self.execution.steps[name]
-            body = next(self.known.definition.children(name)).name
-            answers = [self.records[child].answer for child in children]
+            iterations: list[dict[str, Any]] = [{} for _ in self.items[name]]
+            for child in self.execution.children(name):
+                body, _, index = child.rpartition("-")
+                iterations[int(index)][body] = self.records[child].answer
             counts = progress.metadata.get("ForEach", {})
             try:
-                answer = for_each_answer(step, counts, answers, body)
+                answer, metadata = for_each_answer(step, counts, iterations)
+                self.execution.describe_for_each(name, metadata)
             except ValueUnknownError as error:  # a step that refers to the selected one says so too
                 self.reporter.progress(f"{name}: {error}")
-                answer = {**counts, "ChildOutputs": [each or {} for each in answers]}
+                answer = {**counts, "IterationOutputs": iterations}
             self._note(step, answer=answer)
 
     def stop(self, name: str) -> None:

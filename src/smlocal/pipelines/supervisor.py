@@ -12,19 +12,21 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE
+from smlocal.jobs.documents import JOB, QUEUE, REQUEST
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
-from smlocal.pipelines.callbacks import Callbacks
+from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
 from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
+from smlocal.pipelines.queue_messages import send_message
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.pipelines.steps import Steps
 from smlocal.sagemaker.pipelines.deciding import Execution, Start, State
@@ -76,14 +78,14 @@ class PipelineSupervisor(Supervisor):
     def run(self) -> None:
         """Run the steps."""
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=False)
+        self._lead(stopping=False, grace=None)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Go on for a leader that was killed at any moment."""
         self.course.outcome = past.outcome
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=past.outcome.stopped is not None)
+        self._lead(stopping=past.outcome.stopped is not None, grace=past.grace)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the execution ends, and why."""
@@ -97,10 +99,11 @@ class PipelineSupervisor(Supervisor):
 
     # Leading.
 
-    def _lead(self, *, stopping: bool) -> None:
+    def _lead(self, *, stopping: bool, grace: float | None) -> None:
         store = self.context.store
         with JobStarter(store.home) as starter, StoreChanges(store.home) as changes, ExitStack() as stack:
             steps = self._steps(starter, stack)
+            steps.grace = grace
             self._take_over(steps, stopping=stopping)
             try:
                 self._go(steps, changes)
@@ -156,7 +159,10 @@ class PipelineSupervisor(Supervisor):
             execution_id=self.file.execution_id,
             make_maker=make_maker,
             stand_ins=RunningStandIns(
-                stand_ins=self.file.definition.stand_ins, done={}, wake=lambda: context.events.put(Woken())
+                stand_ins=self.file.definition.stand_ins,
+                folder=self.file.document.directory,
+                logs=os.path.join(store.directory(self.plan.name), "logs"),
+                wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
                 store=store,
@@ -164,7 +170,7 @@ class PipelineSupervisor(Supervisor):
                 run_id=self.plan.run_id,
                 arn=arn,
                 queue=(self.file.document.data.get(LOCAL) or {}).get(QUEUE_URL),
-                send=lambda queue, message: None,
+                send=lambda queue, message: send_message(queue, message, region=self.plan.identity.region),
                 say=context.reporter.progress,
             ),
             reporter=context.reporter,
@@ -180,9 +186,6 @@ class PipelineSupervisor(Supervisor):
 
     def _execution(self) -> Execution:
         """With what is known of its steps: from this execution, or from that whose results it uses."""
-        given = self.file.start.get("ParallelismConfiguration") or self.file.definition.request.get(
-            "ParallelismConfiguration"
-        )
         selected = None
         kept = {name: step.progress for name, step in self.records.items()}
         config = self.file.start.get("SelectiveExecutionConfig")
@@ -193,10 +196,16 @@ class PipelineSupervisor(Supervisor):
                 kept = {**self._kept_from(source, selected), **kept}
         return Execution(
             self.file.definition,
-            parallel=(given or {}).get("MaxParallelExecutionSteps"),
+            parallel=self._parallel(),
             kept=kept,
             selected=selected,
         )
+
+    def _parallel(self) -> int | None:
+        """How many steps may run at once; UpdatePipelineExecution changes the recorded request."""
+        request = self.context.store.document(self.plan.name, REQUEST)
+        given = [each.get("ParallelismConfiguration") for each in (request, self.file.definition.request)]
+        return next((each["MaxParallelExecutionSteps"] for each in given if each), None)
 
     def _kept_from(self, source: str, selected: list[str]) -> dict[str, Any]:
         store = self.context.store
@@ -221,6 +230,8 @@ class PipelineSupervisor(Supervisor):
                 steps.begin(Start(step=name, attempt=progress.attempts))
         if stopping:
             self._stop(steps, again=True)
+            if steps.grace == 0:
+                steps.kill()
 
     def _go(self, steps: Steps, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
@@ -263,6 +274,8 @@ class PipelineSupervisor(Supervisor):
         if isinstance(event, KillAsked):
             self._stop(steps)
             steps.kill()
+        elif isinstance(event, Woken):
+            self.execution.limit_to(self._parallel())
         elif isinstance(event, StopAsked):
             steps.grace = event.grace
             if outcome.stopped is None:
@@ -271,6 +284,8 @@ class PipelineSupervisor(Supervisor):
                 self.context.reporter.stopping(event.cause, None)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
+            if event.grace == 0:
+                steps.kill()
 
     def _stop(self, steps: Steps, *, again: bool = False) -> None:
         for action in self.execution.stop(time.time(), again=again):
@@ -304,6 +319,15 @@ class PipelineSupervisor(Supervisor):
         self.context.store.put_documents(self.plan.name, {STATE: state, **documents})
         self.stored_state = state
         self.stored_steps.update(changed)
+
+    def more_results(self) -> dict[str, Any]:
+        """Which step failed first, and why."""
+        failed = [(name, step.progress) for name, step in self.records.items() if step.progress.state is State.FAILED]
+        if not failed:
+            return {}
+        name, first = min(failed, key=lambda each: each[1].ended or 0.0)
+        more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
+        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}

@@ -245,5 +245,5 @@ def _made(*, definition: Any, request: dict[str, Any], local: dict[str, Any], **
     if isinstance(data, dict):
         document = Document({**data, LOCAL: local}, name="pipeline", directory=os.getcwd())
         with suppress(RequestInvalidError, JobFileSyntaxError):
-            checked = read_definition(document, begins=False, demands_stand_ins=False, strict=False, sent=True)
+            checked = read_definition(document, begins=False, runs_here=False, strict=False, in_place=True)
     return DescribedPipeline(request=request, definition=definition, local=local, checked=checked, **more)

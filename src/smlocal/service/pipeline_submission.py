@@ -100,6 +100,10 @@ def plan_pipeline(document: Document, *, name: str | None, role: str | None, reg
 
     `name` and `role` replace those of the document.
     """
+    if is_request(document.data):
+        for member, value in ((NAME, name), (_ROLE, role)):
+            if value is not None:
+                document.set((member,), value)
     given = document.data
     asked = {**given} if is_request(given) else {DEFINITION: given}
     request = {NAME: name or asked.get(NAME), _ROLE: role or asked.get(_ROLE)}

@@ -32,6 +32,7 @@ _TITLES = {
     "cloudwatch": "CloudWatch",
     "ecr": "Amazon ECR",
     "s3": "S3",
+    "sqs": "SQS",
     "sts": "STS",
 }
 

@@ -148,7 +148,7 @@ def test_steps_that_are_not_selected_and_hits_of_the_cache_are_marked() -> None:
     found = outlined(cached=answers)
     rows = [" ".join(row) for row in printed(found)]
     assert rows[0].endswith("· cached: result of abc")
-    assert any(row.startswith("Score") and row.endswith("· InputDataConfig differs") for row in rows)
+    assert any(row.startswith("Score") and row.endswith("InputDataConfig differs") for row in rows)
 
 
 def test_an_expression_is_shown_as_the_names_in_it() -> None:

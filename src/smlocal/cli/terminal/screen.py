@@ -21,6 +21,7 @@ from smlocal.cli.terminal.layout import (
     has_colours,
     paint,
     row,
+    shortened,
     width_of,
     wrapped,
 )
@@ -95,6 +96,8 @@ class Screen(Reporter):
         self._live = LiveLines(output_to)
         self._broken = False
         self._running: RunningLine | None = None
+        self._beside = ""
+        """The progress that the line of the running phase ends with."""
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
         self._said: set[str] = set()
@@ -171,7 +174,10 @@ class Screen(Reporter):
     def working(self, text: str) -> None:
         """Show the progress: one line that changes on a terminal, elsewhere a line every ten seconds."""
         text = printable(text)
-        if self._messages.live:
+        if self._messages.live and self._running is not None and self._countdown is None:
+            self._beside = f"   {text}"  # in the line of the phase: two would replace each other
+            self._running.show()
+        elif self._messages.live:
             self._messages.show_status(f"  {text}")
         elif time.monotonic() - self._last_progress >= PLAIN_SECONDS:
             self._last_progress = time.monotonic()
@@ -182,7 +188,12 @@ class Screen(Reporter):
         if phase in _WITH_OUTPUT:
             word = self._word(phase)
             self._messages.print(f"● {word}")
-            self._running = RunningLine(self._messages, training_text(word, time.monotonic()))
+            text, self._beside = training_text(word, time.monotonic()), ""
+            self._running = RunningLine(self._messages, lambda columns: self._with_working(text(columns), columns))
+
+    def _with_working(self, text: str, columns: int) -> str:
+        """The line of a phase, with its progress as far as there is room; without a terminal there are 0 columns."""
+        return shortened(f"{text}{self._beside}", columns - 1) if columns else text
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """Show one line for each phase."""

@@ -159,7 +159,7 @@ class ShownJob:
     address: str
     kind: str
     parent: str
-    """The search of this training job, if any."""
+    """The search or the execution that has made it, if any."""
     status: str
     state: str
     """In the words of its platform."""

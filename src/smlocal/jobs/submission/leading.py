@@ -45,10 +45,10 @@ class LedJobs:
             if found is not None and found.get("Run") == self.run_id:
                 yield found
 
-    def start(self, name: str) -> None:
-        """Start it, unless too many instances are in use or it has a supervisor."""
+    def start(self, name: str, kind: str = "") -> None:
+        """Start it, unless too many instances are in use or it has a supervisor. `kind`: of the job, if it is known."""
         if self.store.start_pending(now=time.time, limit=self.limit, only=name):
-            self.starter.start(name)
+            self.starter.start(name, kind)
 
     def look(self, name: str, *, orphans: bool) -> JobRecord | None:
         """Its record; None if it is gone. It is started if it waits. `orphans`: see to it that it has a supervisor."""
@@ -57,9 +57,9 @@ class LedJobs:
         except JobUnknownError:
             return None
         if record.pending:
-            self.start(name)
+            self.start(name, record.platform)
         elif orphans and is_orphan(self.store, record):
-            self.starter.start(name)
+            self.starter.start(name, record.platform)
         return record
 
     def stop(self, name: str, grace: float | None) -> None:

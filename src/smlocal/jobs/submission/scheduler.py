@@ -61,14 +61,15 @@ class JobStarter:
         """The starter process; None before the first job."""
         return None if self._process is None else self._process.pid
 
-    def start(self, name: str) -> str | None:
+    def start(self, name: str, kind: str = "") -> str | None:
         """Give an unfinished job a supervisor, in a process of its own; returns why that was not possible.
 
+        `kind`: of the job, whose modules the starter then has for the next ones.
         It is not an error if the job has ended or has a supervisor. `JobStarterError` if no starter can be kept alive.
         """
         with self._lock:
             for _ in range(_TRIES):
-                answer = self._ask(self._running(), name)
+                answer = self._ask(self._running(), f"{name} {kind}")
                 if answer:
                     text = answer.strip()
                     return json.loads(text) if text else None
@@ -109,12 +110,12 @@ class JobStarter:
             )
         return self._process
 
-    def _ask(self, process: subprocess.Popen[bytes], name: str) -> bytes:
+    def _ask(self, process: subprocess.Popen[bytes], line: str) -> bytes:
         """The line that it answers; nothing if it has ended or does not answer."""
         if process.stdin is None or process.stdout is None:
             raise AssertionError(process)
         try:
-            process.stdin.write(f"{name}\n".encode())
+            process.stdin.write(f"{line}\n".encode())
             process.stdin.flush()
         except BrokenPipeError:
             return b""
@@ -176,7 +177,8 @@ class Scheduler:
             self._tried = {name: at for name, at in self._tried.items() if now - at < _AGAIN_SECONDS}
             found = [name for name in orphans(self._store) if name not in self._tried]
             self._tried.update(dict.fromkeys(found, now))
-            return {name: self._starter.start(name) for name in found}
+            kinds = {record.name: record.platform for record in self._store.unfinished()} if found else {}
+            return {name: self._starter.start(name, kinds.get(name, "")) for name in found}
 
     def close(self) -> None:
         """End the starter process. Running jobs go on, and waiting ones wait."""

@@ -49,7 +49,7 @@ def argument_violations(
     """The mistakes in the arguments of one step. `parameters`: those whose value is known.
 
     `taken`: the names of steps with a stand-in, whose arguments nothing here is made of. `strict`: jobs must be as the
-    service wants them. `runs_here`: what only this machine refuses is a mistake too.
+    service wants them. `runs_here`: members that this machine refuses are a mistake.
     """
     if not step.type.operation or step.name in taken:
         return
@@ -58,8 +58,8 @@ def argument_violations(
     if step.type.name == "RegisterModel":
         found = list(_by_the_service(arguments, f"{step.type.operation}Input", ()))
     else:
-        request = {step.type.named: _MADE_NAME, **arguments}
-        found = _by_this_machine(step, request, document, strict=strict, runs_here=runs_here)
+        made = {step.type.named: _MADE_NAME, **arguments}
+        found = _by_this_machine(step, made, document, strict=strict, runs_here=runs_here)
     places = {path for path, _ in expressions_in(arguments)}
     for each in found:
         if not any(each.path[:length] in places for length in range(len(each.path) + 1)):

@@ -56,32 +56,25 @@ def read_definition(
     given: Mapping[str, Any] | None = None,
     stand_ins: Collection[str] = (),
     begins: bool = True,
-    demands_stand_ins: bool = True,
+    runs_here: bool = True,
     strict: bool = True,
-    sent: bool = False,
+    in_place: bool = False,
     others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> Definition:
     """The checked definition.
 
     `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
     without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
-    `demands_stand_ins`: it is to run here, and a step without one is a mistake. `strict`: what steps make must be as
-    the service wants it; else it may have local paths and no role. `sent`: it runs on the service, so what only this
-    machine refuses is no mistake. `others` looks for mistakes beside the definition.
+    `runs_here`: what this machine cannot do, or needs a stand-in for, is a mistake. `strict`: what steps make must be
+    as the service wants it; else it may have local paths and no role. `in_place`: a request may have the definition as
+    a map, which one that runs here may have too. `others` looks for mistakes beside the definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
-        document = _inner(document, as_text=not (demands_stand_ins or sent))
-    asked = _Asked(
-        given=given,
-        begins=begins,
-        stand_ins=stand_ins,
-        demands_stand_ins=demands_stand_ins and not sent,
-        strict=strict,
-        runs_here=not sent,
-    )
+        document = _inner(document, as_text=not (runs_here or in_place))
+    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, runs_here=runs_here, strict=strict)
     definition, found = _checked(document, local, asked)
     found += others(definition)
     if found:
@@ -161,9 +154,8 @@ class _Asked:
     given: Mapping[str, Any] | None
     begins: bool
     stand_ins: Collection[str]
-    demands_stand_ins: bool
-    strict: bool
     runs_here: bool
+    strict: bool
 
 
 def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition, list[Violation]]:
@@ -189,7 +181,7 @@ def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition,
         if len(found) > MOST_VIOLATIONS:
             break
         found += argument_violations(step, document, values, taken, strict=asked.strict, runs_here=asked.runs_here)
-        if asked.demands_stand_ins:
+        if asked.runs_here:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
 

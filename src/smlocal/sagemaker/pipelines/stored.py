@@ -149,7 +149,9 @@ def described(stored: StoredJob) -> dict[str, Any]:
         "LastModifiedTime": record.modified,
         "ParallelismConfiguration": request.get("ParallelismConfiguration"),
         "SelectiveExecutionConfig": request.get("SelectiveExecutionConfig"),
+        "PipelineExperimentConfig": request.get("PipelineExperimentConfig"),
         "PipelineVersionId": request.get("PipelineVersionId"),
+        "RoleArn": request.get("RoleArn"),
     }
     return {name: value for name, value in known.items() if value is not None}
 
@@ -172,6 +174,9 @@ def answer_callback(
     """
     waiting = store.resource(CALLBACK, token)
     if waiting is None:
+        for record, answered in store.jobs_with(answer_document(token)):
+            if request and answered.get("Request") == request:
+                return record.arn
         raise _unknown(token, "No step that runs has it. A step's token is in its message, and in smlocal describe.")
     job, step = waiting.body["Job"], waiting.body["Step"]
     waits = (store.document(job, step_document(step)) or {}).get("Waits") or {}

@@ -122,6 +122,7 @@ def test_a_request_keeps_its_members_and_its_text(capfd: pytest.CaptureFixture[s
     sent = yaml.safe_load(capfd.readouterr().out)
     assert sent == {name: each for name, each in request.items() if name not in {"ClientRequestToken", "Local"}}
     request["PipelineDefinition"] = json.loads(text)  # in place, as people write it
+    del request["PipelineName"]
     assert run_command_line(["submit", write(request), "--dry-run", "--name", "two", "--role", f"{ROLE}3"]) == 0
     sent = yaml.safe_load(capfd.readouterr().out)
     assert (sent["PipelineName"], sent["RoleArn"]) == ("two", f"{ROLE}3")
