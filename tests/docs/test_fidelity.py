@@ -9,6 +9,7 @@ import pytest
 
 from smlocal.cli.commands.help import note_rows
 from smlocal.jobs.planning.note_rule import NoteRule
+from smlocal.pipelines import planning as pipelines
 from smlocal.sagemaker.hosting import planning as hosting
 from smlocal.sagemaker.processing import planning as processing
 from smlocal.sagemaker.training import notes
@@ -26,13 +27,15 @@ def ids_in(module: ModuleType) -> Iterator[str]:
 
 
 def test_every_note_has_a_row_and_every_row_is_a_note() -> None:
-    of_kinds = {each for module in (hosting, processing, transform, tuning) for each in ids_in(module)}
+    of_kinds = {each for module in (hosting, processing, transform, tuning, pipelines) for each in ids_in(module)}
     assert sorted(ROWS) == sorted(OF_TRAINING | of_kinds)
     assert len(ROWS) == len(note_rows())
     assert all(row.when and row.meaning for row in ROWS.values())
 
 
-@pytest.mark.parametrize("module", [hosting, processing, transform, tuning], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [hosting, processing, transform, tuning, pipelines], ids=lambda module: module.__name__
+)
 def test_each_kind_has_notes(module: ModuleType) -> None:
     assert {*ids_in(module)} <= ROWS.keys()
     assert [*ids_in(module)]

@@ -52,6 +52,7 @@ else:  # for the models of jobs and of files, and for invocations
     connect_to = at_use("smlocal.base.unix_sockets", "connect_to")
 
 _FILES: Final = (".yaml", ".yml", ".json")
+_PACKAGE_ARN: Final = ":model-package/"
 _COMMAND_LINE: Final = "command line"
 _CARRIED: Final = ("Engines", "Gpus", "AllowCpu", "Region", "Sources")
 """The settings of a job that its endpoint takes over."""
@@ -139,9 +140,25 @@ def _document(what: str) -> tuple[Document, str]:
                 f"{what} describes {kind.with_article}; smlocal deploy takes a model", remedy=kind.deployed(what)
             )
         return document, os.path.splitext(os.path.basename(what))[0]
+    package = _package_name(what)
+    if package is not None:
+        return Document(
+            {"PrimaryContainer": {"ModelPackageName": what}}, name=_COMMAND_LINE, directory=os.getcwd()
+        ), package
     if os.path.exists(what) or os.sep in what or what.endswith((".gz", ".tgz")):
         return _of_archive(what), os.path.basename(what).partition(".")[0]
     return _of_job(what)
+
+
+def _package_name(what: str) -> str | None:
+    """What an endpoint of the package with this ARN or name is called; None if no package is meant."""
+    if _PACKAGE_ARN in what and what.startswith("arn:"):
+        return what.partition("/")[2].replace("/", "-")
+    if what.count(os.sep) == 1 and what.rpartition(os.sep)[2].isdecimal() and not os.path.exists(what):
+        from smlocal.api.model_registry import is_package  # few names look like one
+
+        return what.replace(os.sep, "-") if is_package(what) else None
+    return None
 
 
 def _of_archive(path: str) -> Document:

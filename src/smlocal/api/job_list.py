@@ -11,13 +11,12 @@ from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
-from smlocal.jobs.documents import LOCAL, TUNED_BY
+from smlocal.jobs.documents import LED_BY, LOCAL
 from smlocal.jobs.finish.describe import has_kept_containers, list_entry
 from smlocal.jobs.kinds import showing, spoken_of
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
-from smlocal.sagemaker.kinds import TRAINING
 
 if TYPE_CHECKING:
     from smlocal.base.ci.reports import junit
@@ -100,14 +99,14 @@ class ToldJob:
     local: Mapping[str, Any]
     """Its `Local` block, if it has failed."""
     leader: str
-    """The name of the listed search that made it, if any."""
+    """The name of the listed search or execution that made it, if any."""
 
 
 def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
     """What a list shows of these jobs. Their documents are read together."""
     records = [job.record for job in jobs]
     words = {each.name: each.word for each in KINDS}
-    wanted: dict[str, set[str]] = {TUNED_BY: {each.name for each in records if each.platform == TRAINING.name}}
+    wanted: dict[str, set[str]] = {each: {record.name for record in records} for each in LED_BY}
     for record in records:
         for document in showing(record.platform).LISTED:
             wanted.setdefault(document, set()).add(record.name)
@@ -122,7 +121,7 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
     for record in records:
         documents, platform = found[record.name], showing(record.platform)
         local = (documents.get(LOCAL) or {}) if record.failure_reason else {}
-        by = documents.get(TUNED_BY) or {}
+        by: Mapping[str, Any] = next((documents[each] for each in LED_BY if each in documents), {})
         is_led = "Name" in by and runs.get(by["Name"]) == by["Run"]
         told[record.name] = ToldJob(
             kind=words[record.platform],
@@ -134,12 +133,17 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
     return told
 
 
-def jobs_led_by(name: str) -> list[JobRecord]:
-    """The training jobs of a search: failed ones first, then by age."""
+def jobs_led_by(name: str) -> list[tuple[JobRecord, str]]:
+    """The jobs that a search or an execution has made, failed ones first, then by age; each as it can be named."""
     with Store.open(home_directory()) as store:
         leader = (name, store.get(name).run_id)  # an earlier job may have had its name
-        led = [record for record, by in store.jobs_with(TUNED_BY) if (by["Name"], by["Run"]) == leader]
-    return sorted(led, key=lambda record: (record.failure_reason is None, record.created))
+        found = (each for kind in LED_BY for each in store.jobs_with(kind))
+        led = [
+            (record, f"{name}/{by['Step']}" if "Step" in by else record.name)
+            for record, by in found
+            if (by["Name"], by["Run"]) == leader
+        ]
+    return sorted(led, key=lambda each: (each[0].failure_reason is None, each[0].created))
 
 
 def unfinished_jobs() -> list[str]:

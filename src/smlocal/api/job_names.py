@@ -1,7 +1,7 @@
 """Names of jobs and hosts as people write them.
 
-A job by its whole name, by the beginning of one name, or as `@last`; a host by its name, by what its platform calls it,
-or by its number.
+A job by its whole name, by the beginning of one name, as `@last`, or as the `EXECUTION/STEP` that has made it; a host
+by its name, by what its platform calls it, or by its number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _MOST_SUGGESTED = 3
 _MOST_COMPARED = 1000
 """Only the newest names are compared: comparing ten thousand takes a second."""
 LAST = "@last"
-"""Instead of a name: the newest job."""
+"""Instead of a name: the newest job that no other has made."""
 
 
 def resolve_job_name(text: str) -> str:
@@ -42,6 +42,11 @@ def resolve_job_name(text: str) -> str:
 def _resolved(store: Store, text: str) -> str:
     if text == LAST:
         return _newest(store, f"there is no job yet, so {LAST} names none")
+    execution, slash, step = text.partition("/")
+    if slash and execution and step:
+        from smlocal.api.pipelines import job_of_step  # few jobs are those of steps
+
+        return job_of_step(store, _resolved(store, execution), step)
     found = store.names(text) if text else []
     if text in found:
         return text
@@ -75,15 +80,19 @@ def jobs_to_end(text: str, *, whole_endpoint: bool = False) -> list[str]:
 
 
 def newest_job_name() -> str:
-    """The name of the job that was made last; `JobUnknownError` if there is none."""
+    """The name of the job that was made last, and by no other; `JobUnknownError` if there is none."""
     with Store.open(home_directory()) as store:
         return _newest(store, "there is no job yet")
 
 
 def _newest(store: Store, none: str) -> str:
-    newest = store.list(limit=1)
+    newest = store.list(limit=_MOST_COMPARED)
     if newest:
-        return newest[0].name
+        from smlocal.jobs.documents import LED_BY  # not to complete a name
+
+        names = [record.name for record in newest]
+        led = {record.name for kind in LED_BY for record, _ in store.jobs_with(kind, names)}
+        return next((name for name in names if name not in led), names[0])
     raise JobUnknownError(
         none,
         details=[f"Jobs are in {store.home}."],

@@ -39,11 +39,11 @@ from smlocal.errors import (
     SmlocalError,
     UsageRefusedError,
 )
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import Document, TooLargeForARequestError
 from smlocal.jobfile.job_reading import AskedJob, JobReading
 from smlocal.sagemaker.contract.identity import default_name
 from smlocal.sagemaker.jobfile.job_file import JobFile
-from smlocal.sagemaker.kinds import ENDPOINT, TRAINING, TRANSFORM
+from smlocal.sagemaker.kinds import ENDPOINT, PIPELINE, TRAINING, TRANSFORM
 from smlocal.terms.validation.violation import Path, close_matches
 
 if TYPE_CHECKING:
@@ -188,6 +188,8 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
             job, _ = read_document(
                 document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
             )
+        elif kind is PIPELINE:  # its parameters get their values when it runs
+            job = kind.reads.read(document, strict=strict, local_allowed=not strict)
         else:
             job, _ = _read(document, kind.reads, path=None, strict=strict, local_allowed=not strict)
         warnings = tuple(absent_paths(job))
@@ -198,7 +200,18 @@ def validate_file(path: str, *, strict: bool, prepare: Callable[[Document], None
 
 def read_text(content: bytes, *, name: str, directory: str) -> Document:
     """A document in YAML or JSON."""
-    return load_document(_decoded(content, name), name=name, directory=directory)
+    text = _decoded(content, name)
+    try:
+        return load_document(text, name=name, directory=directory)
+    except TooLargeForARequestError:
+        if PIPELINE.sign not in text:
+            raise
+        from smlocal.sagemaker.pipelines.reading import load_definition  # few documents are as large as a pipeline
+
+        document = load_definition(text, name=name, directory=directory)
+        if kind_of(document.data) is not PIPELINE:
+            raise
+        return document
 
 
 def read_file(path: str) -> Document:

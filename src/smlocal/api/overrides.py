@@ -85,6 +85,12 @@ class Overrides(TypedDict, total=False):
     pull: Literal["missing", "always", "never"] | None
     keep: Literal["failed", "all", "none"] | None
     """Which ended jobs keep their containers and folders."""
+    select: Sequence[str] | None
+    """The only steps of a pipeline that run; results of the others are those of `source_execution`."""
+    source_execution: str | None
+    """An earlier execution of the pipeline: its ARN or the name of its job."""
+    queue: str | None
+    """The URL of the SQS queue that gets the messages of Callback steps."""
 
 
 def apply_overrides(document: "Document", given: Overrides) -> None:

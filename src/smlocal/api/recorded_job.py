@@ -20,7 +20,7 @@ from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.contract.identity import default_name
-from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, PIPELINE, PROCESSING, TRANSFORM, TUNING
 from smlocal.terms.made_names import without_time
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def read_recorded(
     kind = kind_of(document.data)
     if to_run:
         refuse_to_run(document)
-    if kind in {TRANSFORM, TUNING, REPLICAS, ENDPOINT}:
+    if kind in {TRANSFORM, TUNING, REPLICAS, ENDPOINT, PIPELINE}:
         reading = kind.reads
-        document.data.pop(reading.NAME, None)
+        stem = reading.begin_again(document, job, recorded)
         apply_overrides(document, given)
-        return reading.read_named(document, name=given.get("name"), stem=reading.stem_of(recorded), strict=strict)
+        return reading.read_named(document, name=given.get("name"), stem=stem, strict=strict)
     if kind is PROCESSING:
         return _of_processing(document, recorded, plan, given, defaults, strict=strict)
     if image_id:

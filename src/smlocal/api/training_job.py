@@ -77,11 +77,12 @@ class TrainingJob:
         with self._store() as store:
             return view_job(store, self.name)
 
-    def described_rows(self, view: JobView) -> Iterable[tuple[str, str]]:
-        """The output of `smlocal describe`, in the words of its platform."""
+    def described_rows(self, view: JobView, *, detailed: bool = False) -> Iterable[tuple[str, str]]:
+        """The output of `smlocal describe`, in the words of its platform; `detailed`: with `--verbose`."""
         with self._store() as store:
             platform = showing(store.get(self.name).platform)
-        return platform.described_rows(view, supervised=self.supervised)
+        rows = [*platform.described_rows(view, supervised=self.supervised)]
+        return [*rows, *platform.detailed_rows(view)] if detailed else rows
 
     @property
     def supervised(self) -> bool:

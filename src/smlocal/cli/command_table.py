@@ -23,6 +23,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "wait": "Wait until jobs have ended.",
         "stop": "Stop a running job, with time to save its work.",
         "interrupt": "Simulate a spot interruption of a running job.",
+        "pipeline": "Answer a step of a pipeline that waits.",
         "publish": "Upload the artifacts of a finished job to its S3OutputPath.",
         "pack": "Pack the artifacts that a finished job could not pack.",
     },
@@ -39,6 +40,7 @@ HEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "deploy": "Serve a model from its image, as SageMaker hosting does.",
         "invoke": "Invoke an endpoint and print its answer.",
         "endpoints": "List the endpoints of this machine, newest first.",
+        "models": "List models and the model registry, or describe one of them.",
     },
     "Check": {
         "validate": "Check job files and report every problem.",
@@ -93,7 +95,6 @@ OPTION_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "--data": ("--channel",),
     "--input": ("--channel",),
     "--hp": ("--hyperparameter",),
-    "--parameter": ("--hyperparameter",),
     "--background": ("--detach",),
     "--follow": ("smlocal logs --follow",),
     "--dry-run": ("smlocal plan",),

@@ -150,6 +150,7 @@ An image started with serve answers /ping and /invocations.
   smlocal deploy model.tar.gz --image IMAGE
   smlocal invoke NAME --body-file request.csv --content-type text/csv
   smlocal endpoints           their addresses
+  smlocal models              models and the model registry
   smlocal rm --stop NAME
   smlocal check IMAGE --for serve
 

@@ -20,7 +20,7 @@ from smlocal.errors import EnvFileError, JobFileMissingError, VariableUnsetError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import Form, Head, Option
 from smlocal.jobfile.settings import OPTIONS
-from smlocal.sagemaker.kinds import ENDPOINT, TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, PIPELINE, TRANSFORM, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.job_reading import AskedJob
@@ -128,7 +128,7 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
     if kind is TUNING:
         use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
         return document, overrides
-    if kind in {REPLICAS, TRANSFORM, ENDPOINT}:
+    if kind in {REPLICAS, TRANSFORM, ENDPOINT, PIPELINE}:
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:
@@ -172,7 +172,7 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     else:
         overrides["environment"] = {}
     overrides["entrypoint"] = _words(given.get("entrypoint"))
-    for keyword in ("engines", "networks"):
+    for keyword in ("engines", "networks", "select"):
         overrides[keyword] = given.get(keyword) or None
     for keyword in ("hyperparameters", "sources", "channels", "add_hosts", "inputs", "processing_outputs"):
         overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])

@@ -5,7 +5,7 @@ from typing import Final
 TRAINING: Final = "CreateTrainingJob"
 OF_SAGEMAKER: Final = (
     *(TRAINING, "CreateModel", "CreateEndpointConfig", "CreateEndpoint", "CreateProcessingJob", "CreateTransformJob"),
-    "CreateHyperParameterTuningJob",
+    *("CreateHyperParameterTuningJob", "CreatePipeline"),
 )
 REQUESTS: Final = (*OF_SAGEMAKER, "Job", "CustomJob")
 TRAINING_WORD: Final = "training"
@@ -15,6 +15,7 @@ REQUESTS_OF: Final = {
     "tuning": ("CreateHyperParameterTuningJob",),
     "transform": ("CreateTransformJob",),
     "endpoint": ("CreateModel", "CreateEndpointConfig", "CreateEndpoint"),
+    "pipeline": ("CreatePipeline",),
 }
 """The requests in files of each kind, by the word for it."""
 KIND_WORDS: Final = (*REQUESTS_OF,)

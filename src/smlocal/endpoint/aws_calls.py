@@ -302,7 +302,7 @@ VALIDATED_LATER = {("sagemaker", "CreateTrainingJob"), ("sagemaker", "CreateHype
 TAKES_LOCAL = {
     ("sagemaker", operation)
     for operation in (
-        *("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "UpdateEndpoint"),
+        *("CreateModel", "CreateModelPackage", "CreateEndpointConfig", "CreateEndpoint", "UpdateEndpoint"),
         *("CreateProcessingJob", "CreateTransformJob"),
         *("CreatePipeline", "UpdatePipeline", "StartPipelineExecution"),
     )

@@ -171,6 +171,10 @@ def recorded_document(recorded: Mapping[str, Any], *, name: str | None = None) -
     return document
 
 
+class TooLargeForARequestError(JobFileSyntaxError):
+    """A document has too many parts, or too many levels: more than the request of a job may have."""
+
+
 def too_large_for_a_request(
     name: str,
     *,
@@ -179,10 +183,10 @@ def too_large_for_a_request(
     remedy: str = NO_JOB,
     parts: int = MOST_PARTS,
     levels: int = MOST_LEVELS,
-) -> JobFileSyntaxError:
+) -> TooLargeForARequestError:
     """The error for a document with too many parts, or too many levels; `parts` and `levels` are the limits."""
     what = f"more than {levels} levels deep" if deep else f"more than {parts:,} parts"
-    return JobFileSyntaxError(f"{name} is too large for a request: {what}", details=details, remedy=[remedy])
+    return TooLargeForARequestError(f"{name} is too large for a request: {what}", details=details, remedy=[remedy])
 
 
 def shown_key(key: str) -> str:

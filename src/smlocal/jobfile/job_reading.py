@@ -60,6 +60,12 @@ class JobReading(ABC):
         """What remains of a name that was made of a stem and a time."""
         return without_time(name)
 
+    def begin_again(self, document: Document, recorded: Mapping[str, Any], name: str) -> str:
+        """Make the recorded document of a job of this name that of another run; returns the stem of the new name."""
+        del recorded
+        document.data.pop(self.NAME, None)
+        return self.stem_of(name)
+
     def place(self, option: Option) -> Path | None:
         """Where an option is in its documents; None if it has no use for it."""
         if option.place[:1] == (LOCAL,):

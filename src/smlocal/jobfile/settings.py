@@ -180,6 +180,33 @@ _OF_THE_DOCUMENT: Final = (
         common=True,
     ),
 )
+OF_PIPELINES: Final = (
+    Option(
+        keyword="select",
+        form=Form.LIST,
+        written=list,
+        example='select=["Train"]',
+        metavar="STEP",
+        help="Step of a pipeline that runs, and no others; repeatable.",
+        submitted=False,
+        head=Head.JOB,
+    ),
+    Option(
+        keyword="source_execution",
+        metavar="EXECUTION",
+        help="Earlier execution with the results of steps that are not selected.",
+        submitted=False,
+        head=Head.JOB,
+    ),
+    Option(
+        keyword="queue",
+        metavar="URL",
+        help="SQS queue that gets the messages of Callback steps.",
+        submitted=False,
+        head=Head.JOB,
+    ),
+)
+"""Only such a file has a place for them."""
 
 
 def _settings() -> dict[str, LocalMember]:
@@ -190,7 +217,7 @@ def _settings() -> dict[str, LocalMember]:
 def _options() -> dict[str, Option]:
     """By their keywords."""
     of_this_machine = (_option(name, each) for name, each in _settings().items())
-    of_requests = (*_OF_THE_DOCUMENT, *IMAGE, *INPUT, *HOSTS, *CREDENTIALS)
+    of_requests = (*_OF_THE_DOCUMENT, *IMAGE, *INPUT, *HOSTS, *CREDENTIALS, *OF_PIPELINES)
     return {each.keyword: each for each in (*of_this_machine, *of_requests) if each is not None}
 
 

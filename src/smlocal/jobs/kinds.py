@@ -5,7 +5,7 @@ first three have an object of a class below, whose defaults decline or do what i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -241,6 +241,10 @@ class Showing(ABC, Generic[P]):
         """Members of the `Local` block about what the answer does not have yet, or never; by default nothing."""
         return {}
 
+    def further(self, stored: StoredJob, read: Callable[[Sequence[str]], Mapping[str, Any]]) -> dict[str, Any]:
+        """Members of the `Local` block made of more documents, which `read` reads by their kinds; by default none."""
+        return {}
+
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The members of the request that this answer does not have; by default it has them all."""
         return {}
@@ -299,6 +303,10 @@ class Showing(ABC, Generic[P]):
     @abstractmethod
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
         """The rows of `smlocal describe` before those that are the same for all platforms."""
+
+    def detailed_rows(self, view: JobView) -> Iterable[tuple[str, str]]:
+        """The rows that `smlocal describe --verbose` adds; by default none."""
+        return ()
 
     def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
         """The names of the hosts of a recorded job, which may not have been prepared."""

@@ -122,6 +122,8 @@ class Cell:
     """A status, for its colour."""
     job: str = ""
     """The job, if the text is a job's name."""
+    below: tuple[str, ...] = ()
+    """More about it, a line for each."""
 
     @property
     def order(self) -> Any:
@@ -145,19 +147,28 @@ class Table:
     """The first sort column; None: the table cannot be sorted."""
     more: str = ""
     """The noun for one row."""
+    ids: tuple[str, ...] = ()
+    """What links of the page lead to, for each row of a table that cannot be sorted."""
+    most: int = MOST_ROWS
+    """The most rows that are shown."""
 
     @property
     def orders(self) -> list[tuple[int | None, list[tuple[Cell, ...]]]]:
         """The sort columns, the initial one first, each with the sorted rows."""
         if self.by is None:
-            return [(None, list(self.rows[:MOST_ROWS]))]
+            return [(None, list(self.rows[: self.most]))]
         chosen = [self.by, *(each for each in range(len(self.columns)) if each != self.by)][: self._MOST_ORDERS]
-        return [(each, sorted(self.rows, key=lambda row: row[each].order)[:MOST_ROWS]) for each in chosen]
+        return [(each, sorted(self.rows, key=lambda row: row[each].order)[: self.most]) for each in chosen]
+
+    @property
+    def names_jobs(self) -> bool:
+        """True if there are names of jobs that have pages."""
+        return any(cell.job for row in self.rows for cell in row)
 
     @property
     def left_out(self) -> int:
         """Rows that are not shown."""
-        return max(0, len(self.rows) - MOST_ROWS)
+        return max(0, len(self.rows) - self.most)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,7 +198,64 @@ class Sentences:
     texts: tuple[str, ...]
 
 
-Block = Charts | Parallel | Table | FactRows | CommandLines | Sentences
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Box:
+    """One step of a graph."""
+
+    name: str
+    kind: str
+    """What it is, with the time that it took."""
+    state: str
+    """In words, after a sign."""
+    status: str
+    """A status, for its colour; empty: it has not begun."""
+    row: str = ""
+    """The id of its row in a table, if it has one."""
+    left_out: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Arrow:
+    """From one box to another, by their places."""
+
+    start: int
+    end: int
+    label: str = ""
+    faint: bool = False
+    """True if it is not gone along."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Graph:
+    """Boxes in layers, with arrows from each to those that follow."""
+
+    FORM: ClassVar = "graph"
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fold:
+    """A table that is opened by its title."""
+
+    id: str
+    title: str
+    detail: str
+    table: Table
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Folds:
+    """Tables that are closed at first."""
+
+    FORM: ClassVar = "folds"
+
+    folds: tuple[Fold, ...]
+
+
+Block = Charts | Parallel | Table | FactRows | CommandLines | Sentences | Graph | Folds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

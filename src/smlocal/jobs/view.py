@@ -42,6 +42,9 @@ class Reporter:
     def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:
         """Something has happened to a replica, or to the job; `follows` is empty if nothing does before its end."""
 
+    def step_changed(self, step: str, status: str, seconds: float | None, detail: str) -> None:
+        """A step of a pipeline has begun, without `seconds`, or has ended."""
+
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """A debugger rule has a new status. Called from the thread that watches rules."""
 
@@ -65,6 +68,8 @@ class StartView:
     """The platform's words for phases that have another name there."""
     causes: Mapping[StopCause, str]
     """Why a job is being stopped."""
+    longest_step: int = 0
+    """Of a pipeline, the characters of the longest name of a step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import Step
 from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_document
+from smlocal.sagemaker.pipelines.values import printed
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _LENGTH: Final = 10
@@ -86,7 +87,7 @@ class Callbacks:
     def metadata(self, stored: StoredStep, outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Of the step, for ListPipelineExecutionSteps."""
         waits = stored.waits or {}
-        listed = [{"Name": name, "Value": str(value)} for name, value in (outputs or {}).items()]
+        listed = listed_outputs(outputs or {})
         known = {"CallbackToken": waits["Token"], "SqsQueueUrl": waits.get("QueueUrl"), "OutputParameters": listed}
         return {"Callback": {name: value for name, value in known.items() if value is not None}}
 
@@ -105,3 +106,8 @@ class Callbacks:
                 return
             self.say(f"{name}: the message could not be sent to {self.queue}: {why}")
         self.say(f"{name} waits for an answer: smlocal pipeline succeed {waits['Token']}")
+
+
+def listed_outputs(outputs: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The outputs of a step, as its metadata has them."""
+    return [{"Name": name, "Value": printed(value)} for name, value in outputs.items()]

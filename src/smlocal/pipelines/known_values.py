@@ -12,10 +12,11 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.jobs import Store
 from smlocal.pipelines.job_file import PipelineFile
+from smlocal.sagemaker.pipelines.deciding import Iteration
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.stored import StoredStep
-from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
+from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 from smlocal.terms.json_size import too_large
 
 _MOST_BYTES: Final = 10 << 20
@@ -35,17 +36,28 @@ class KnownValues:
     buckets: str
     """The folder with a folder for each bucket."""
 
-    def now(self, item: Any = None) -> Known:
-        """What is known now. `item`: of a ForEach."""
-        execution = {**self.execution, "CurrentDateTime": time_text(time.time())}
+    def now(self, iteration: Iteration | None = None, **variables: str) -> Known:
+        """What is known now. `iteration`: of a ForEach, whose steps know each other. `variables`: more of them."""
+        execution = {**self.execution, "CurrentDateTime": time_text(time.time()), **variables}
+        steps = {**self.steps, **self._siblings(iteration)}
+        config = self.definition.given.get("PipelineExperimentConfig") or {}
         return Known(
             parameters=self.parameters,
             execution=execution,
-            answers={name: step.answer for name, step in self.steps.items() if step.answer is not None},
-            file_of=self._property_file,
+            experiment=evaluate(config, Known(parameters=self.parameters, execution=execution)),
+            answers={name: step.answer for name, step in steps.items() if step.answer is not None},
+            file_of=lambda step, name: self._property_file(step, name, steps),
             object_at=lambda uri: read_json(self.path_of(uri, self.folders()), uri),
-            item=item,
+            item=None if iteration is None else iteration.item,
         )
+
+    def _siblings(self, iteration: Iteration | None) -> dict[str, StoredStep]:
+        """The steps of an iteration, by their names in the body."""
+        if iteration is None:
+            return {}
+        names = [body.name for body in self.definition.children(iteration.parent)]
+        children = {name: self.steps.get(f"{name}-{iteration.index}") for name in names}
+        return {name: child for name, child in children.items() if child is not None}
 
     def folders(self) -> dict[str, str]:
         """The locations that steps have written, and where that is on this machine."""
@@ -62,9 +74,9 @@ class KnownValues:
             return _below(folder, key)
         raise ValueUnknownError(f"{uri}: no step of this execution has written it, and its bucket is no folder here")
 
-    def _property_file(self, step: str, name: str) -> Any:
+    def _property_file(self, step: str, name: str, steps: Mapping[str, StoredStep]) -> Any:
         file = next(each for each in self.definition.steps[step].files if each.name == name)
-        stored = self.steps.get(step)
+        stored = steps.get(step)
         outputs = ((stored.answer if stored else None) or {}).get("ProcessingOutputConfig", {}).get("Outputs", [])
         uri = next((each["S3Output"]["S3Uri"] for each in outputs if each["OutputName"] == file.output), None)
         if stored is None or uri is None:

@@ -1,6 +1,7 @@
 """What steps make: by the endpoint's own operations, as a client would."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
-from smlocal.endpoint.serving import Serving
+from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
@@ -22,7 +23,10 @@ _EXCEPTIONS: Final = {
     "InternalFailure": "Step.SERVICE_FAULT",
 }
 """What retry policies call the errors of an operation."""
+_REGISTER: Final = "RegisterModel"
 _IDEMPOTENT: Final = "ClientToken"
+_LONGEST_TOKEN: Final = 36
+"""Characters. The end of a name is what is random in it."""
 
 
 class RefusedError(Exception):
@@ -54,10 +58,14 @@ class Maker:
 
         `sources`: locations that earlier steps have written, and the folders of this machine where that is.
         """
-        asked = {kind.named: name, **arguments} if kind.name != "RegisterModel" else {_IDEMPOTENT: name, **arguments}
+        asked = {kind.named: name, **arguments}
+        if kind.name == _REGISTER:
+            asked = {_IDEMPOTENT: name[-_LONGEST_TOKEN:].lstrip("-"), **arguments}
+            self._make_group(arguments)
         called = str(asked.get(kind.named, name))
-        local = {**self.local, "Sources": {**sources, **(self.local.get("Sources") or {})}}
-        serving = replace(self.serving, with_jobs=with_job)
+        remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
+        local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
+        serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
         except RefusedError:
@@ -66,7 +74,22 @@ class Maker:
                 raise
             return there
         arn = next(str(value) for member, value in answer.items() if member.endswith("Arn"))
-        return (arn if kind.name == "RegisterModel" else called), arn
+        return (arn if kind.name == _REGISTER else called), arn
+
+    def _make_group(self, arguments: Mapping[str, Any]) -> None:
+        """Make the group of the model that is to be registered, as the service does. It may be there."""
+        group = arguments.get("ModelPackageGroupName")
+        if isinstance(group, str) and not group.startswith("arn:"):
+            with suppress(RefusedError):
+                self._call(self.serving, "CreateModelPackageGroup", {"ModelPackageGroupName": group})
+
+    def _options(self, sources: Mapping[str, str]) -> Options:
+        """Those of the server: also if its clients may name few folders, a step may use what others have written."""
+        options = self.serving.options
+        allowed = options.rights.allowed_paths
+        if allowed is None:
+            return options
+        return replace(options, rights=replace(options.rights, allowed_paths=(*allowed, *sources.values())))
 
     def _there(self, kind: StepType, name: str, with_job: Mapping[str, Any]) -> tuple[str, str] | None:
         """What an earlier leader has made under this name for this step."""
@@ -99,7 +122,11 @@ class Maker:
         if model is None:
             raise RefusedError(f"smlocal does not emulate {operation}.")
         try:
-            parameters = checked(_SERVICE, operation, model.input_shape, dict(asked))
+            of_user = serving.options.rights.allowed_paths is None
+            if of_user and operation.endswith("Job"):  # as in a job file: local paths, and no role
+                parameters = dict(asked)
+            else:
+                parameters = checked(_SERVICE, operation, model.input_shape, dict(asked))
             call = AwsCall(
                 service=_SERVICE, operation=operation, parameters=parameters, region=serving.region, access_key=None
             )

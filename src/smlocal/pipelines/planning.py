@@ -1,22 +1,30 @@
 """From a valid pipeline to the plan of one execution, and what is recorded of one that another process starts."""
 
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
+from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.planning.model import IdentityPlan, Note, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
-from smlocal.pipelines.earlier_runs import with_source
-from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, PipelineFile, file_of
+from smlocal.pipelines.earlier_runs import expected_answers, with_source
+from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, STEPS, PipelineFile, file_of
+from smlocal.pipelines.outline import outline
 from smlocal.sagemaker.contract import identity
-from smlocal.sagemaker.pipelines.definition import Definition, StandIn
+from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.names import execution_arn
+from smlocal.sagemaker.pipelines.reading import invalid_definition
+from smlocal.sagemaker.pipelines.step_reading import says
+from smlocal.sagemaker.pipelines.stored import OUTLINE
+from smlocal.terms.validation.violation import Violation
 
 KIND: Final = "sagemaker_pipeline"
 _ROLES: Final = ("RoleArn", "ExecutionRoleArn")
@@ -41,19 +49,33 @@ def prepare(
 
 
 def plan_job(file: PipelineFile, *, name: str, home: str, engines: Engines, strict: bool) -> RecordedPlan:  # noqa: ARG001 - as above
-    """Only the plan."""
-    return _plan(file, name=name, home=home, run_id=None)
+    """Only the plan, with what the cache would say now."""
+    arn = _identity(file).arn
+    with Store.open(home) as store:
+        file = with_source(file, store, arn.partition("/execution/")[0])
+        plan = _plan(file, name=name, home=home, run_id=None)
+        return replace(plan, details={OUTLINE: outline(file, cached=expected_answers(file, store, arn))})
 
 
 def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - the same for all kinds
     """What is recorded of a valid execution. The jobs of its steps count, and it does not."""
+    _check_stand_ins(file)
     place = _identity(file)
     return WaitingJob(
         platform=KIND, arn=place.arn, request=dict(file.start), job=_record(file, place.region), leads=True
     )
 
 
+def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any], name: str) -> WaitingJob:
+    """What is recorded of an execution that goes on after its end. `recorded`: the file of its job before."""
+    document, execution_id = recorded_document(recorded), recorded[EXECUTION]
+    waiting = waiting_job(file_of(document, start=start, execution_id=execution_id, begins=True), name)
+    output = {member: recorded[member] for member in (OUTPUT,) if member in recorded}  # not of this process's folder
+    return replace(waiting, job={**waiting.job, **output})
+
+
 def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:
+    _check_stand_ins(file)
     return RecordedPlan(
         platform=KIND,
         name=name,
@@ -62,7 +84,28 @@ def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> Re
         request=dict(file.start),
         identity=_identity(file),
         notes=tuple(_notes(file)),
+        details={OUTLINE: outline(file)},
     )
+
+
+def _check_stand_ins(file: PipelineFile) -> None:
+    absent = list(_absent(file))
+    if absent:
+        raise invalid_definition(file.document, absent)
+
+
+def _absent(file: PipelineFile) -> Iterator[Violation]:
+    """Stand-ins that this machine does not have."""
+    for name, stand_in in file.definition.stand_ins.items():
+        path = (LOCAL, STEPS, name)
+        if stand_in.file and not os.path.isfile(os.path.join(file.document.directory, stand_in.file)):
+            yield says((*path, "Python"), f"there is no file {stand_in.file}")
+        if stand_in.command:
+            program = stand_in.command[0]
+            # `which` takes paths too, but as relative to the folder of this process.
+            place = os.path.join(file.document.directory, program) if os.path.dirname(program) else program
+            if shutil.which(place) is None:
+                yield says((*path, "Command"), f"there is no program {program}")
 
 
 def _record(file: PipelineFile, region: str) -> dict[str, Any]:
@@ -84,7 +127,7 @@ def _identity(file: PipelineFile) -> IdentityPlan:
     if pipeline is None:
         region = identity.region(stated=file.local.Region, environment=os.environ, profile=profile_region(), image=None)
         account = identity.account(role=_role(file.definition), image=None)
-        pipeline = identity.sagemaker_arn("pipeline", file.pipeline, region=region, account=account)
+        pipeline = identity.resource_arn("pipeline", file.pipeline, region=region, account=account)
     _, _, _, region, account, _ = str(pipeline).split(":", 5)
     return IdentityPlan(arn=execution_arn(pipeline, file.execution_id), region=region, account=account)
 
@@ -100,18 +143,10 @@ def _notes(file: PipelineFile) -> Iterator[Note]:
     definition = file.definition
     for name, stand_in in definition.stand_ins.items():
         if name in definition.steps:
-            yield Note(id="stand-in", text=f"{name}: {spoken_stand_in(stand_in)}, in place of the service's step")
+            yield Note(id="stand-in", text=f"{name}: {stand_in.spoken}, in place of the service's step")
     for step in definition.steps.values():
         if step.type.name == "Callback" and step.name not in definition.stand_ins:
             yield Note(id="callback", text=f"{step.name} waits until somebody answers it: smlocal describe shows how")
+    yield Note(id="pipeline-parallel", text="steps that run at once share this machine, so each is slower than alone")
     if file.contents:
         yield Note(id="cache-contents", text="the cache also looks at what lies in folders; the service does not")
-
-
-def spoken_stand_in(stand_in: StandIn) -> str:
-    """What stands in for a step."""
-    if stand_in.skip:
-        return "it is skipped"
-    if stand_in.outputs is not None:
-        return "its outputs are fixed"
-    return f"{stand_in.file}:{stand_in.handler} runs" if stand_in.handler else f"{' '.join(stand_in.command)} runs"

@@ -1,13 +1,26 @@
 """Stand-ins of steps while an execution runs, each in a thread of the leader."""
 
+import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import field
+from threading import Event, Thread
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.pipelines.callback_steps import Ended
-from smlocal.pipelines.planning import spoken_stand_in
+from smlocal.pipelines.callback_steps import Ended, listed_outputs
+from smlocal.pipelines.stand_in_run import StandInEnd, StandInInput, run_stand_in
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import StandIn, Step
+
+_END_SECONDS: Final = 10.0
+
+
+@dataclass(kw_only=True, slots=True)
+class _Run:
+    step: Step
+    thread: Thread
+    ended: list[StandInEnd]
+    stopped: Event
 
 
 @dataclass(kw_only=True, slots=True)
@@ -16,8 +29,14 @@ class RunningStandIns:
 
     stand_ins: Mapping[str, StandIn]
     """By the names of steps as they are written."""
-    done: dict[str, Ended]
+    folder: str
+    """That of the pipeline's file."""
+    logs: str
+    """The folder for what they print."""
     wake: Callable[[], None]
+    """Called when one has ended."""
+    killed: Event = field(default_factory=Event)
+    _runs: dict[str, _Run] = field(default_factory=dict)
 
     def has(self, step: Step) -> bool:
         """True if something stands in for the step."""
@@ -25,29 +44,65 @@ class RunningStandIns:
 
     def spoken(self, step: Step) -> str:
         """What does."""
-        return spoken_stand_in(self.stand_ins[step.given["Name"]])
+        return self.stand_ins[step.given["Name"]].spoken
 
-    def begin(self, step: Step, arguments: Mapping[str, Any], attempt: int) -> None:
-        """Run it."""
+    def begin(self, step: Step, arguments: Any) -> None:
+        """Run it, again if an earlier leader died while it ran: then nothing of that run is left."""
         stand_in = self.stand_ins[step.given["Name"]]
-        self.done[step.name] = ended(step, stand_in.outputs or {})
+        ended: list[StandInEnd] = []
+        stopped = Event()
+        given = StandInInput(
+            step=step,
+            arguments=arguments,
+            function_arn=str(step.given.get("FunctionArn", "")),
+            folder=self.folder,
+            log=os.path.join(self.logs, f"{step.name}.log"),
+        )
 
-    def look(self, step: Step) -> Ended | None:
+        def run() -> None:
+            try:
+                ended.append(run_stand_in(stand_in, given, stopped=stopped.is_set, killed=self.killed.is_set))
+            except Exception as error:  # noqa: BLE001 - a step that never ended would hold up the execution for ever
+                ended.append(StandInEnd(reason=f"the stand-in cannot run: {error}"))
+            self.wake()
+
+        os.makedirs(self.logs, exist_ok=True)
+        thread = Thread(target=run, name=f"stand-in-{step.name}", daemon=True)
+        self._runs[step.name] = _Run(step=step, thread=thread, ended=ended, stopped=stopped)
+        thread.start()
+
+    def look(self, step: Step, arguments: Any) -> Ended | None:
         """How it has ended; None if it runs."""
-        return self.done.pop(step.name, None)
+        run = self._runs.get(step.name)
+        if run is None:
+            self.begin(step, arguments)
+            return None
+        if run.thread.is_alive() or not run.ended:
+            return None
+        del self._runs[step.name]
+        return _ended(step, run.ended[0])
 
     def stop(self, step: Step) -> None:
-        """Stop it."""
+        """A command gets SIGTERM; a handler is awaited."""
+        if step.name in self._runs:
+            self._runs[step.name].stopped.set()
 
     def kill(self) -> None:
-        """Kill them all."""
+        """End them all at once."""
+        self.killed.set()
+        for run in self._runs.values():
+            run.thread.join(_END_SECONDS)
 
 
-def ended(step: Step, outputs: Mapping[str, Any]) -> Ended:
-    """The end of a step with these outputs."""
+def _ended(step: Step, how: StandInEnd) -> Ended:
+    if how.stopped:
+        return Ended(end=End(state=State.STOPPED))
+    known = {"Arn": step.given.get("FunctionArn")} if "OutputParameters" in step.type.own else {}
+    if how.reason:
+        metadata = {step.type.metadata: known} if known else {}
+        return Ended(end=End(state=State.FAILED, reason=how.reason, metadata=metadata))
     if "OutputParameters" not in step.type.own:
-        return Ended(end=End(state=State.SUCCEEDED), answer=outputs)
-    listed = [{"Name": name, "Value": str(value)} for name, value in outputs.items()]
-    known = {"Arn": step.given.get("FunctionArn"), "OutputParameters": listed}
-    metadata = {step.type.metadata: {name: value for name, value in known.items() if value is not None}}
-    return Ended(end=End(state=State.SUCCEEDED, metadata=metadata), answer={"OutputParameters": dict(outputs)})
+        return Ended(end=End(state=State.SUCCEEDED), answer=how.outputs)
+    metadata = {step.type.metadata: {**known, "OutputParameters": listed_outputs(how.outputs)}}
+    answer = {"OutputParameters": dict(how.outputs)}
+    return Ended(end=End(state=State.SUCCEEDED, metadata=metadata), answer=answer)

@@ -1,14 +1,14 @@
 """Executions in answers and on screens."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.base.readable import local_time
+from smlocal.base.readable import counted, local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, StartView
-from smlocal.sagemaker.pipelines.stored import STATE, described
+from smlocal.sagemaker.pipelines.stored import OUTLINE, STATE, described
 from smlocal.terms.statuses import JobPhase, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Executing"}
@@ -19,11 +19,19 @@ class PipelineShowing(Showing[RecordedPlan]):
 
     DOCUMENTS = (STATE,)
     LISTED = (STATE,)
+    HAS_PAGE_PARTS = True
+    NO_CAUSE = ("Step failure",)
     UNINTERRUPTIBLE = ("is an execution of a pipeline, which runs on no instance", "Interrupt the job of a step.")
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribePipelineExecution answer."""
         return described(stored)
+
+    def further(self, stored: StoredJob, read: Callable[[Sequence[str]], Mapping[str, Any]]) -> dict[str, Any]:
+        """Its steps."""
+        from smlocal.pipelines.shown_steps import STEPS, steps_block  # the expressions: not for a list
+
+        return {STEPS: steps_block(stored, read)}
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Members that DescribePipelineExecution does not return."""
@@ -45,6 +53,10 @@ class PipelineShowing(Showing[RecordedPlan]):
         """The status says everything."""
         return str(record.status), "" if record.status.terminal else "executing"
 
+    def outcome(self, documents: Mapping[str, Any]) -> str:
+        """`3 steps`: those that have begun."""
+        return counted(len((documents.get(STATE) or {}).get("Names", ())), "step")
+
     def spoken(self, record: JobRecord) -> Spoken:
         """An execution; the jobs of its steps have 120 seconds."""
         return Spoken(
@@ -60,17 +72,19 @@ class PipelineShowing(Showing[RecordedPlan]):
 
     def start(self, plan: RecordedPlan) -> StartView:
         """`abalone · 5 steps`."""
+        steps = plan.details[OUTLINE]["Steps"]
         return StartView(
-            about=str(plan.request["PipelineName"]),
+            about=f"{plan.request['PipelineName']} · {counted(len(steps), 'step')}",
             members={"PipelineExecutionArn": plan.identity.arn, "PipelineName": plan.request["PipelineName"]},
             phases={str(JobPhase.TRAINING): _PHASES[JobPhase.TRAINING]},
             causes={StopCause.REQUEST: "its steps are being stopped"},
+            longest_step=max((len(step["Name"]) for step in steps), default=0),
         )
 
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of an execution."""
         record = stored.record
-        stages = self.stages(stored, _PHASES)
+        stages, steps = self.stages(stored, _PHASES), answer["Local"].get("Steps", ())
         members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         return JobView(
             name=record.name,
@@ -85,6 +99,9 @@ class PipelineShowing(Showing[RecordedPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
+            log_of=next(
+                (f"{record.name}/{each['Name']}" for each in steps if each["Status"] == "Failed" and "Job" in each), ""
+            ),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -101,6 +118,15 @@ class PipelineShowing(Showing[RecordedPlan]):
                 "Supervisor",
                 f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting",
             )
+        from smlocal.pipelines.shown_steps import STEPS, step_rows
+
+        yield from step_rows(local[STEPS])
+
+    def detailed_rows(self, view: JobView) -> Iterator[tuple[str, str]]:
+        """The values of the steps, as they are written and as they were."""
+        from smlocal.pipelines.shown_steps import STEPS, value_rows
+
+        return value_rows(view.local[STEPS])
 
 
 SHOWING: Final = PipelineShowing()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 import time
 import uuid
@@ -89,17 +88,6 @@ def run_stand_in(
     if stand_in.handler:
         return _run_handler(stand_in, given, stopped, killed)
     return _run_command(stand_in, given, stopped, killed)
-
-
-def cannot_start(stand_in: StandIn, folder: str) -> str | None:
-    """What is missing on this machine, before anything runs."""
-    if stand_in.file and not os.path.isfile(os.path.join(folder, stand_in.file)):
-        return f"there is no file {stand_in.file}"
-    if stand_in.command:
-        name = stand_in.command[0]
-        if not shutil.which(os.path.join(folder, name) if os.sep in name else name):
-            return f"there is no program {name}"
-    return None
 
 
 def _run_command(

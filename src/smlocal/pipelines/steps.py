@@ -10,6 +10,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
+from smlocal.jobs.view import Reporter
 from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
@@ -26,8 +27,9 @@ from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
+from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
-from smlocal.sagemaker.pipelines.values import ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate, printed
 from smlocal.terms.statuses import JobStatus
 
 _JOBS: Final = {
@@ -55,7 +57,7 @@ class Steps:
     callbacks: Callbacks
     items: dict[str, list[Any]] = field(default_factory=dict)
     """Of each ForEach."""
-    say: Callable[[str], None]
+    reporter: Reporter
     sources: Mapping[str, str]
     """`Local.Sources`, with absolute paths."""
     sees_contents: bool
@@ -90,24 +92,27 @@ class Steps:
             self._end(step, End(state=State.FAILED, reason=f"ClientError: {error}"))
 
     def _begin(self, step: Step) -> None:
-        iteration = self.execution.progress[step.name].iteration
-        known = self.known.now(None if iteration is None else iteration.item)
         kind = step.type.name
+        variables = {JOB_VARIABLES[kind]: self.made(step)} if kind in JOB_VARIABLES else {}
+        known = self.known.now(self.execution.progress[step.name].iteration, **variables)
         if kind == "ForEach":
             self.items[step.name] = items_of(step, known)
+            self._note(step, arguments={"IterableItems": self.items[step.name]})
             self.execution.expanded(step.name, self.items[step.name], time.time())
         elif kind == "Condition":
+            self._note(step, arguments={"Conditions": as_far_as_known(step.arguments["Conditions"], known)})
             outcome = all_hold(step.arguments["Conditions"], known)
-            answer = {"Outcome": "True" if outcome else "False"}
+            answer = {"Outcome": outcome}
             self._end(step, End(state=State.SUCCEEDED, outcome=outcome), answer=answer)
         elif kind == "Fail":
-            reason = str(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            reason = printed(evaluate(step.arguments.get("ErrorMessage", ""), known))
+            self._note(step, arguments={"ErrorMessage": reason})
             self._end(step, End(state=State.FAILED, reason=reason), answer={"ErrorMessage": reason})
         else:
             arguments = evaluate(dict(step.arguments), known)
             self._note(step, arguments=arguments)
             if self.stand_ins.has(step):
-                self.stand_ins.begin(step, arguments, self.execution.progress[step.name].attempts)
+                self.stand_ins.begin(step, arguments)
                 self.execution.started(step.name)
                 self._note(step, note=self.stand_ins.spoken(step))
             elif kind == "Callback":
@@ -130,7 +135,7 @@ class Steps:
         if answer.source is None:
             return False
         _, stored = found[answer.source]
-        self._note(step, folders=stored.folders)
+        self._note(step, folders=stored.folders, job=stored.job)
         end = End(state=State.SUCCEEDED, cached=answer.source, metadata=stored.progress.metadata)
         self._end(step, end, answer=stored.answer)
         return True
@@ -152,10 +157,11 @@ class Steps:
             reason = refused_reason(step, str(error), exception=error.exception, execution_arn=arn)
             self._end(step, End(state=State.FAILED, reason=reason, exception=error.exception))
             return
+        self._note(step, job=name)
         self.execution.started(step.name, {step.type.metadata: {"Arn": arn}})
         if step.type.name in _JOBS:
             self.jobs.start(name, _JOBS[step.type.name])
-            self.say(f"{step.name} begins: {name}")
+            self.reporter.step_changed(step.name, "Starting", None, name)
         elif step.type.name != "Endpoint":
             self._end(step, End(state=State.SUCCEEDED), answer=self.maker.describe(step.type, name))
 
@@ -182,7 +188,7 @@ class Steps:
         """True if the step has ended."""
         kind = step.type.name
         if self.stand_ins.has(step):
-            found = self.stand_ins.look(step)
+            found = self.stand_ins.look(step, self.records[step.name].arguments)
             if found is not None:
                 self._end(step, found.end, answer=found.answer)
             return found is not None
@@ -239,16 +245,18 @@ class Steps:
             progress, record = self.execution.progress[name], self.records[name]
             if progress.state is not State.SUCCEEDED or record.answer is not None:
                 continue
-            children = self.execution.children(name)
             step = self.execution.steps[name]
-            body = next(self.known.definition.children(name)).name
-            answers = [self.records[child].answer for child in children]
+            iterations: list[dict[str, Any]] = [{} for _ in self.items[name]]
+            for child in self.execution.children(name):
+                body, _, index = child.rpartition("-")
+                iterations[int(index)][body] = self.records[child].answer
             counts = progress.metadata.get("ForEach", {})
             try:
-                answer = for_each_answer(step, counts, answers, body)
+                answer, metadata = for_each_answer(step, counts, iterations)
+                self.execution.describe_for_each(name, metadata)
             except ValueUnknownError as error:  # a step that refers to the selected one says so too
-                self.say(f"{name}: {error}")
-                answer = {**counts, "ChildOutputs": [each or {} for each in answers]}
+                self.reporter.progress(f"{name}: {error}")
+                answer = {**counts, "IterationOutputs": iterations}
             self._note(step, answer=answer)
 
     def stop(self, name: str) -> None:
@@ -281,10 +289,20 @@ class Steps:
         self.execution.ended(step.name, end, time.time())
         progress = self.execution.progress[step.name]
         if progress.retry_at is not None:
-            self.say(f"{step.name} is tried again: {end.reason}")
+            self.reporter.progress(f"{step.name} is tried again: {end.reason}")
         else:
-            cached = ", from the cache" if end.cached else ""
-            self.say(f"{step.name} {progress.state.value}{cached}{f': {end.reason}' if end.reason else ''}")
+            seconds = 0.0 if progress.began is None else time.time() - progress.began
+            self.reporter.step_changed(step.name, progress.state.value, max(0.0, seconds), self._said(step, end))
+
+    def _said(self, step: Step, end: End) -> str:
+        """What is told of the end of a step."""
+        if end.reason:
+            return end.reason
+        if end.cached:
+            return f"from the cache: {end.cached.rpartition('/')[2]}"
+        if end.outcome is not None:
+            return "true" if end.outcome else "false"
+        return self.stand_ins.spoken(step) if self.stand_ins.has(step) else ""
 
     def _note(self, step: Step, **more: Any) -> None:
         self.records[step.name] = replace(self.records[step.name], **more)

@@ -12,10 +12,11 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
-from smlocal.jobs.documents import JOB, QUEUE
+from smlocal.jobs.documents import JOB, QUEUE, REQUEST
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.submission.leading import LedJobs
@@ -25,6 +26,7 @@ from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
 from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
+from smlocal.pipelines.queue_messages import send_message
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.pipelines.steps import Steps
 from smlocal.sagemaker.pipelines.deciding import Execution, Start, State
@@ -46,6 +48,8 @@ _LIVELY: Final = 5.0
 """Seconds after a change in which the next one is soon seen."""
 _ORPHANS_EVERY: Final = 2.0
 """Seconds between looks for jobs without a supervisor."""
+_MOST_SHOWN: Final = 4
+"""Running steps in the last line of the screen."""
 _ABANDONED_SECONDS: Final = 60.0
 """Seconds for the jobs of steps to end when the execution breaks off."""
 
@@ -74,14 +78,14 @@ class PipelineSupervisor(Supervisor):
     def run(self) -> None:
         """Run the steps."""
         self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=False)
+        self._lead(stopping=False, grace=None)
 
     def resume(self, past: Past, phase: JobPhase) -> None:
         """Go on for a leader that was killed at any moment."""
         self.course.outcome = past.outcome
         if phase in {JobPhase.STARTING, JobPhase.PENDING}:
             self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-        self._lead(stopping=past.outcome.stopped is not None)
+        self._lead(stopping=past.outcome.stopped is not None, grace=past.grace)
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the execution ends, and why."""
@@ -95,10 +99,11 @@ class PipelineSupervisor(Supervisor):
 
     # Leading.
 
-    def _lead(self, *, stopping: bool) -> None:
+    def _lead(self, *, stopping: bool, grace: float | None) -> None:
         store = self.context.store
         with JobStarter(store.home) as starter, StoreChanges(store.home) as changes, ExitStack() as stack:
             steps = self._steps(starter, stack)
+            steps.grace = grace
             self._take_over(steps, stopping=stopping)
             try:
                 self._go(steps, changes)
@@ -154,7 +159,10 @@ class PipelineSupervisor(Supervisor):
             execution_id=self.file.execution_id,
             make_maker=make_maker,
             stand_ins=RunningStandIns(
-                stand_ins=self.file.definition.stand_ins, done={}, wake=lambda: context.events.put(Woken())
+                stand_ins=self.file.definition.stand_ins,
+                folder=self.file.document.directory,
+                logs=os.path.join(store.directory(self.plan.name), "logs"),
+                wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
                 store=store,
@@ -162,10 +170,10 @@ class PipelineSupervisor(Supervisor):
                 run_id=self.plan.run_id,
                 arn=arn,
                 queue=(self.file.document.data.get(LOCAL) or {}).get(QUEUE_URL),
-                send=lambda queue, message: None,
+                send=lambda queue, message: send_message(queue, message, region=self.plan.identity.region),
                 say=context.reporter.progress,
             ),
-            say=context.reporter.progress,
+            reporter=context.reporter,
             sources={
                 uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
             },
@@ -178,9 +186,6 @@ class PipelineSupervisor(Supervisor):
 
     def _execution(self) -> Execution:
         """With what is known of its steps: from this execution, or from that whose results it uses."""
-        given = self.file.start.get("ParallelismConfiguration") or self.file.definition.request.get(
-            "ParallelismConfiguration"
-        )
         selected = None
         kept = {name: step.progress for name, step in self.records.items()}
         config = self.file.start.get("SelectiveExecutionConfig")
@@ -191,10 +196,16 @@ class PipelineSupervisor(Supervisor):
                 kept = {**self._kept_from(source, selected), **kept}
         return Execution(
             self.file.definition,
-            parallel=(given or {}).get("MaxParallelExecutionSteps"),
+            parallel=self._parallel(),
             kept=kept,
             selected=selected,
         )
+
+    def _parallel(self) -> int | None:
+        """How many steps may run at once; UpdatePipelineExecution changes the recorded request."""
+        request = self.context.store.document(self.plan.name, REQUEST)
+        given = [each.get("ParallelismConfiguration") for each in (request, self.file.definition.request)]
+        return next((each["MaxParallelExecutionSteps"] for each in given if each), None)
 
     def _kept_from(self, source: str, selected: list[str]) -> dict[str, Any]:
         store = self.context.store
@@ -219,6 +230,8 @@ class PipelineSupervisor(Supervisor):
                 steps.begin(Start(step=name, attempt=progress.attempts))
         if stopping:
             self._stop(steps, again=True)
+            if steps.grace == 0:
+                steps.kill()
 
     def _go(self, steps: Steps, changes: StoreChanges) -> None:
         for request in self.context.stored_requests.read():
@@ -261,6 +274,8 @@ class PipelineSupervisor(Supervisor):
         if isinstance(event, KillAsked):
             self._stop(steps)
             steps.kill()
+        elif isinstance(event, Woken):
+            self.execution.limit_to(self._parallel())
         elif isinstance(event, StopAsked):
             steps.grace = event.grace
             if outcome.stopped is None:
@@ -269,6 +284,8 @@ class PipelineSupervisor(Supervisor):
                 self.context.reporter.stopping(event.cause, None)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
+            if event.grace == 0:
+                steps.kill()
 
     def _stop(self, steps: Steps, *, again: bool = False) -> None:
         for action in self.execution.stop(time.time(), again=again):
@@ -304,8 +321,13 @@ class PipelineSupervisor(Supervisor):
         self.stored_steps.update(changed)
 
     def more_results(self) -> dict[str, Any]:
-        """The number of steps that ended how."""
-        return {"Steps": self._counts()}
+        """Which step failed first, and why."""
+        failed = [(name, step.progress) for name, step in self.records.items() if step.progress.state is State.FAILED]
+        if not failed:
+            return {}
+        name, first = min(failed, key=lambda each: each[1].ended or 0.0)
+        more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
+        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -315,10 +337,19 @@ class PipelineSupervisor(Supervisor):
         return counts
 
     def _so_far(self) -> str:
-        return ", ".join(_spoken(self._counts())) or "no step has begun"
+        """What runs, and how many steps have ended."""
+        now, running = time.time(), list[str]()
+        ended = 0
+        for name, step in self.records.items():
+            progress = step.progress
+            ended += progress.ended is not None
+            if progress.began is not None and progress.ended is None:
+                running.append(f"{name} {now - progress.began:.0f} s")
+        shown = [*running[:_MOST_SHOWN], *([f"{len(running) - _MOST_SHOWN} more"] * (len(running) > _MOST_SHOWN))]
+        return " · ".join([*shown, f"{ended:,} of {len(self.execution.steps):,} steps have ended"])
 
     def _said(self) -> str:
-        return self._so_far()
+        return ", ".join(_spoken(self._counts())) or "no step has begun"
 
 
 def _spoken(counts: Mapping[str, int]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.base.foreign_archive.archive import ForeignArchive
 from smlocal.base.foreign_archive.stream import ArchiveError, opened, pieces_of
 from smlocal.base.foreign_archive.tar_entries import BLOCK, TarEntry
-from smlocal.jobs.documents import PLAN, REQUEST
+from smlocal.jobs.documents import PLAN, REQUEST, STEP_OF
 from smlocal.jobs.finish.describe import view_job
 from smlocal.jobs.kind import module_of
 from smlocal.jobs.kinds import Spoken, showing
@@ -26,13 +26,11 @@ from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_
 from smlocal.sagemaker.contract.outcome.reasons import RULE
 from smlocal.sagemaker.tensor_place import tensor_place
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
-from smlocal.terms.masking import HIDDEN, masked_request, with_strings
+from smlocal.terms.masking import HIDDEN, WITHHELD, masked_request, with_strings
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts
 
-_WITHHELD = "(withheld)"
-"""In place of secrets: not every font has the character that terminals show."""
 _MAX_SHOWN = 300
 
 
@@ -62,6 +60,15 @@ class ArtifactContents:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Parent:
+    """A job that has made others."""
+
+    name: str
+    said: str
+    """Before its name: `of the search`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JobReport:
     """One job at one moment."""
 
@@ -73,6 +80,8 @@ class JobReport:
     """The words for this job in sentences."""
     parts: PageParts
     """Parts for jobs of its kind."""
+    parent: Parent | None
+    """What has made it, if another job has."""
     request: Mapping[str, Any]
     """Without secrets: reports are sent to others."""
     notes: tuple[Mapping[str, Any], ...]
@@ -111,12 +120,14 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
     tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()] if logs else []
     artifacts = local.get("Artifacts") or {}
     request = masked_request(store.document(name, REQUEST))
+    parts = _parts(store, record, view)
     return JobReport(
         time=time,
         view=view,
         spoken=showing(record.platform).spoken(record),
-        parts=_parts(store, record, view),
-        request=with_strings(request, lambda _, text: text.replace(HIDDEN, _WITHHELD)),
+        parts=parts,
+        parent=_parent(store, name, parts),
+        request=with_strings(request, lambda _, text: text.replace(HIDDEN, WITHHELD)),
         notes=tuple(sorted(notes, key=lambda note: not note.get("Warning"))),
         logs=tuple(tail for tail in tails if tail is not None),
         metrics=metric_charts(job_metrics(store, name), began),
@@ -137,6 +148,13 @@ def _parts(store: Store, record: JobRecord, view: JobView) -> PageParts:
         return PageParts(details=view.details)
     found: PageParts = module_of(record.platform, "page_parts").page_parts(store, view)
     return found
+
+
+def _parent(store: Store, name: str, parts: PageParts) -> Parent | None:
+    if parts.parent:
+        return Parent(name=parts.parent, said="of the search")
+    by = store.document(name, STEP_OF)
+    return None if by is None else Parent(name=by["Name"], said=f"of the step {by['Step']} of the execution")
 
 
 def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:

@@ -13,6 +13,7 @@ from smlocal.base.formatting import duration, utc
 from smlocal.base.readable import counted, readable_bytes
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Bar, Span, Stage
+from smlocal.report.graph_layout import lay_out
 from smlocal.report.job_report import JobReport, read_job_report
 from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
 from smlocal.terms.statuses import JobStatus
@@ -331,6 +332,7 @@ def _environment() -> Environment:
         "duration": duration,
         "bytes": readable_bytes,
         "counted": counted,
+        "drawn": lay_out,
         "pretty_json": partial(json.dumps, indent=2, ensure_ascii=False),
     }
     return environment

@@ -9,6 +9,9 @@ from smlocal.jobs.kind import Kind
 from smlocal.sagemaker.contract.model.hosting import CreateEndpointConfigInput, CreateEndpointInput, CreateModelInput
 from smlocal.sagemaker.jobfile.request_reading import FAULT_KINDS
 from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING, request_reading
+from smlocal.sagemaker.pipelines.members import TABLE as OF_PIPELINES
+from smlocal.sagemaker.pipelines.members import CreatePipelineRequest, OwnSettings
+from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 from smlocal.terms.member_table import MemberTable, Row
 from smlocal.terms.model.as_pydantic import pydantic_model
 from smlocal.terms.model.structure import Structure
@@ -48,6 +51,22 @@ def _schema_of(kind: Kind, *, file: str, says: str, required: Sequence[str] = ()
             description=f"{says} settings for this machine under Local.",
         )
 
+    return schema
+
+
+def _schema_of_pipelines() -> dict[str, Any]:
+    """The schema of the files of pipelines."""
+    block, definitions = local_schema((), faults=FAULT_KINDS)
+    own = pydantic_model(OwnSettings).model_json_schema()
+    block["properties"] |= own["properties"]
+    schema = _file_schema(
+        CreatePipelineRequest,
+        OF_PIPELINES.rows,
+        local=(block, {**definitions, **own["$defs"]}),
+        title="smlocal pipeline file",
+        description="A definition, or a CreatePipeline request, with settings for this machine under Local.",
+    )
+    schema["$defs"]["PipelineStep"]["properties"]["Type"]["enum"] = [*STEP_TYPES]
     return schema
 
 
@@ -120,6 +139,7 @@ def _requests() -> Iterator[tuple[str, Request]]:
     yield "CreateTransformJob", Request(shape=asked, table=transform.TABLE.of(asked), schema=of_transform)
     of_tuning = _schema_of(TUNING, file="tuning job file", says="A CreateHyperParameterTuningJob request, with")
     yield "CreateHyperParameterTuningJob", Request(shape=tuning.SHAPE, table=tuning.TABLE, schema=of_tuning)
+    yield "CreatePipeline", Request(shape=CreatePipelineRequest, table=OF_PIPELINES, schema=_schema_of_pipelines)
 
 
 REQUESTS: Final[Mapping[str, Request]] = dict(_requests())

@@ -55,7 +55,7 @@ check = ConditionStep(
 pipeline = Pipeline(name=name, parameters=[score], steps=[evaluated, check], sagemaker_session=session)
 
 
-def followed(execution: Any) -> list:
+def followed(execution: Any) -> list[Any]:
     """The status, and the steps, the newest first."""
     with contextlib.suppress(WaiterError):
         execution.wait()
@@ -89,7 +89,7 @@ def token(execution: Any) -> str:
     while True:
         for each in execution.list_steps():
             if "Callback" in each["Metadata"]:
-                return each["Metadata"]["Callback"]["CallbackToken"]
+                return str(each["Metadata"]["Callback"]["CallbackToken"])
         time.sleep(0.05)
 
 

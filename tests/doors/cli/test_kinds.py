@@ -8,15 +8,20 @@ from typing import Any
 import pytest
 from tests.kit.life import Life
 
-KINDS = ("training", "processing", "tuning", "transform", "endpoint")
+KINDS = ("training", "processing", "tuning", "transform", "pipeline", "endpoint")
 FILES = dict(
-    zip(KINDS, ("job.yaml", "processing.yaml", "tuning.yaml", "transform.yaml", "model.yaml"), strict=True),
+    zip(
+        KINDS,
+        ("job.yaml", "processing.yaml", "tuning.yaml", "transform.yaml", "pipeline.yaml", "model.yaml"),
+        strict=True,
+    ),
 )
 HEADS = {
     "training": "Job",
     "processing": "Job",
     "tuning": "Tuning job",
     "transform": "Transform",
+    "pipeline": "Pipeline",
     "endpoint": "Endpoint",
 }
 TRAIN = """\
@@ -86,6 +91,7 @@ WRONG = {
     "processing": "AppSpecification: {ImageUrl: image}\n",
     "tuning": "HyperParameterTuningJobConfig: {Strategie: Random}\n",
     "transform": "TransformInput: {SplitTipe: Line}\n",
+    "pipeline": 'Local: {Step: {}}\nVersion: "2020-12-01"\nSteps: [{Name: F, Type: Fail, Arguments: {}}]\n',
     "endpoint": "PrimaryContainer: {Image: image, ModelDataUri: model}\n",
 }
 
@@ -112,6 +118,8 @@ def test_a_mistake_is_named_whatever_the_kind(kind: str, life: Life) -> None:
         ("endpoint", ("submit", "--dry-run"), "On the service: aws sagemaker create-model, create-endpoint-config and"),
         ("endpoint", ("plan", "--script"), "pings its container and restarts it"),
         ("processing", ("plan", "--script"), "no docker command uploads its outputs"),
+        ("pipeline", ("plan", "--script"), "its later steps get values of earlier ones"),
+        ("pipeline", ("deploy",), "Run it: smlocal run file.yaml"),
     ],
 )
 def test_what_a_command_does_not_do_it_says_in_the_words_of_the_kind(

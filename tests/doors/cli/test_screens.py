@@ -35,12 +35,23 @@ SCRIPTS = {
     "stop": "trap 'sleep 3; echo saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done",
 }
 DATA = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}}
-KINDS = ("search", "lost", "processing", "transform", "server")
-"""Jobs of other kinds: a search, one whose training jobs all fail, and so on."""
+KINDS = ("search", "lost", "processing", "transform", "server", "pipeline", "halted")
+"""Jobs of other kinds: a search, one whose training jobs all fail, a pipeline, one of which a step fails, and so on."""
 METRICS = [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
 _JOB = re.compile(r"\b(screen-[a-z]+)-[a-z]\b")
 _LED = re.compile(r"\b(screen-[a-z]+-\d{3})-[0-9a-f]{8}\b")
 """The name of a job of a search."""
+
+
+_EXECUTION = re.compile("(" + r"\n?".join("/execution/") + r")((?:\n?[a-z0-9]){12})")
+"""In an ARN, which may be on two lines."""
+_STEP = re.compile(r"\bpipelines-([a-z0-9]{1,12})(?:(-[A-Za-z]+-)([A-Za-z0-9]{1,10}))?")
+
+
+def _without_chance(found: re.Match[str]) -> str:
+    """The name of a step's job, also of one that is cut, without what is drawn at random."""
+    execution, step, job = found.groups(default="")
+    return f"pipelines-{'x' * len(execution)}{step}{'x' * len(job)}"
 
 
 class Screens:
@@ -159,6 +170,41 @@ class Screens:
             },
             "server": {"PrimaryContainer": {"Image": serving}, "Local": {"Serving": {"Key": True}}},
         }
+        prepare = {
+            "Name": "Prepare",
+            "Type": "Processing",
+            "CacheConfig": {"Enabled": True},
+            "Arguments": documents["processing"],
+        }
+        train = {
+            "AlgorithmSpecification": {"TrainingImage": image, "TrainingInputMode": "File"},
+            "OutputDataConfig": {"S3OutputPath": "./out"},
+            "ResourceConfig": resources,
+            "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
+            "HyperParameters": {"depth": {"Get": "Parameters.Depth"}},
+            "Environment": {"SCRIPT": "echo trained"},
+        }
+        good = {"Type": "LessThan", "LeftValue": {"Get": "Parameters.Depth"}, "RightValue": "5"}
+        for name, depth in (("pipeline", "3"), ("halted", "7")):
+            documents[name] = {
+                "Version": "2020-12-01",
+                "Parameters": [{"Name": "Depth", "Type": "String", "DefaultValue": depth}],
+                "Steps": [
+                    prepare,
+                    {
+                        "Name": "Shallow",
+                        "Type": "Condition",
+                        "DependsOn": ["Prepare"],
+                        "Arguments": {
+                            "Conditions": [good],
+                            "IfSteps": [{"Name": "Train", "Type": "Training", "Arguments": train}],
+                            "ElseSteps": [
+                                {"Name": "TooDeep", "Type": "Fail", "Arguments": {"ErrorMessage": "Depth is over 4"}}
+                            ],
+                        },
+                    },
+                ],
+            }
         for name, script in (("search", "echo loss=0.1"), ("lost", "echo no age >/opt/ml/output/failure; exit 3")):
             documents[name] = {
                 "HyperParameterTuningJobConfig": {
@@ -229,6 +275,9 @@ class Screens:
 
     def comparable(self, lines: list[str]) -> list[str]:
         lines = [_LED.sub(r"\1-xxxxxxxx", line) for line in lines]
+        text = _EXECUTION.sub(lambda found: found[1] + re.sub("[a-z0-9]", "x", found[2]), "\n".join(lines))
+        text = re.sub(r"(?<=result of )[a-z0-9]{12}", "x" * 12, text)
+        lines = _STEP.sub(_without_chance, text).split("\n")
         return [_JOB.sub(r"\1-a", line) for line in comparable(lines, self._hidden)]
 
     def date_jobs(self) -> None:
@@ -301,6 +350,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"plan-{kind}": ("plan", f"kinds/{kind}.json", "--name", f"screen-{kind}")
         for kind in ("endpoint", "processing", "transform", "tuning")
     },
+    "plan-pipeline": ("plan", "pipeline.json"),
     "run-endpoint": ("run", "kinds/endpoint.json"),
     "deploy-tuning": ("deploy", "kinds/tuning.json"),
     "submit-transform": ("submit", "kinds/transform.json", "--dry-run"),

@@ -81,6 +81,7 @@ def test_a_toolkit_downloads_its_code_and_a_script_uses_boto3(
             "sagemaker_container_log_level": "20",
             "sagemaker_region": json.dumps("us-east-1"),
         },
+        Environment={"AWS_DEFAULT_REGION": "us-east-1"},  # as SDKs do for functions that run in a container
     )
     job["ResourceConfig"]["InstanceCount"] = instances
     sagemaker.create_training_job(**job)

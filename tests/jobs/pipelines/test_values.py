@@ -60,6 +60,7 @@ def test_values_flow_and_the_cache_says_why_it_missed(pipelines: Any, all_gone: 
     assert log == '{"metrics": {"mse": 0.25}}\n{"epochs":"5"}'
     steps = pipelines.steps(first)
     assert steps["Train"].arguments["HyperParameters"] == {"epochs": "5"}
+    assert steps["Good"].arguments["Conditions"] == [{"Type": "LessThan", "LeftValue": 0.25, "RightValue": 0.5}]
     model = pipelines.life.store.resource("model", steps["Model"].answer["ModelName"])
     assert model is not None
     assert model.body["PrimaryContainer"]["ModelDataUrl"] == steps["Train"].answer["ModelArtifacts"]["S3ModelArtifacts"]

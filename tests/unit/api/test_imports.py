@@ -100,7 +100,7 @@ SIMPLE = {
     "completion": Needs(
         ours=50,
         all=107,
-        kilobytes=385,  # likewise: what stands behind every command
+        kilobytes=388,  # likewise: what stands behind every command; pipelines
         extensions=9,
         dataclasses=24,
         regexes=24,
@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2276,  # the rows of kinds say their files, requests and commands
+        kilobytes=2288,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=190,
         regexes=33,
@@ -129,7 +129,7 @@ JOBS = {
     "processing": Needs(
         ours=246,
         all=310,
-        kilobytes=2375,  # likewise
+        kilobytes=2387,  # likewise
         extensions=14,
         dataclasses=197,
         regexes=33,
@@ -143,9 +143,9 @@ JOBS = {
         ),
     ),
     "transform": Needs(
-        ours=267,
-        all=334,
-        kilobytes=2748,  # likewise; and where a file names a job in place of a model
+        ours=266,
+        all=333,
+        kilobytes=2757,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=226,
         regexes=37,
@@ -171,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=1987,  # likewise
+        kilobytes=2000,  # likewise
         extensions=14,
         dataclasses=189,
         regexes=31,
@@ -184,7 +184,7 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2451,
+        kilobytes=2463,  # likewise
         extensions=18,
         dataclasses=207,
         regexes=41,

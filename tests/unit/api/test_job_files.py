@@ -11,8 +11,9 @@ from smlocal.errors import DocumentUnknownError, RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_reading import JobReading
 from smlocal.jobs.kind import FOLDERS, Kind
+from smlocal.pipelines import planning as of_pipelines
 from smlocal.sagemaker.hosting import planning as of_endpoints
-from smlocal.sagemaker.kinds import ENDPOINT, PROCESSING, TRAINING, TRANSFORM, TUNING
+from smlocal.sagemaker.kinds import ENDPOINT, PIPELINE, PROCESSING, TRAINING, TRANSFORM, TUNING
 from smlocal.sagemaker.processing import planning as of_processing
 from smlocal.sagemaker.training import planning
 from smlocal.sagemaker.transform import planning as of_transform
@@ -25,6 +26,7 @@ PLANS: list[tuple[Kind, JobPlanner]] = [
     (TUNING, of_tuning),
     (ENDPOINT, of_endpoints),
     (REPLICAS, of_replicas),
+    (PIPELINE, of_pipelines),
 ]
 """Checked for types here: the table imports them by their names."""
 
@@ -49,6 +51,9 @@ def test_each_kind_is_read_and_planned_by_its_modules() -> None:
         ({"trainingInput": {}}, REPLICAS),
         ({"worker_pool_specs": []}, REPLICAS),
         ({"Models": []}, ENDPOINT),
+        ({"Version": "2020-12-01", "Steps": []}, PIPELINE),
+        ({"PipelineName": "p", "PipelineDefinition": "{}", "RoleArn": "r"}, PIPELINE),
+        ({"PipelineName": "p", "PipelineDefinitionS3Location": {}}, PIPELINE),
         ({"AlgorithmSpecification": {}, "OutputDataConfig": {}}, TRAINING),
         ({"AlgorithmSpecification": {}, "TransformInput": {}, "PrimaryContainer": {}}, TRAINING),
         ({}, TRAINING),

@@ -40,6 +40,15 @@ def test_a_whole_name_a_beginning_and_the_newest(remember: Remember, described: 
     assert [described(text) for text in ("tree", "tree-", "o", "@last")] == ["tree", "tree-2", "other", "other"]
 
 
+def test_the_newest_is_none_that_another_job_has_made(remember: Remember, described: Callable[[str], str]) -> None:
+    remember("execution", platform="sagemaker_pipeline", documents={"pipeline": {"Names": []}})
+    for name, document in (("of-step", "step-of"), ("of-search", "tuned-by")):
+        remember(name, documents={document: {"Name": "execution", "Run": "0" * 8, "Arn": "a"}})
+    assert described("@last") == "execution"
+    remember("alone")
+    assert described("@last") == "alone"
+
+
 def test_two_matches_are_listed_newest_first(remember: Remember, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(25):
         remember(f"tree-{number}")

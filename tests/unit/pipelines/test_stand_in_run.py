@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from smlocal.pipelines import guarded_program
-from smlocal.pipelines.stand_in_run import StandInEnd, StandInInput, cannot_start, run_stand_in
+from smlocal.pipelines.stand_in_run import StandInEnd, StandInInput, run_stand_in
 from smlocal.sagemaker.pipelines.definition import Output, StandIn, Step
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 
@@ -267,13 +267,8 @@ def test_a_command_runs_in_the_folder_of_the_file(run: Callable[..., StandInEnd]
     script.write_text('#!/bin/sh\necho "{\\"here\\": \\"$PWD $MORE\\"}"\n')
     stand_in = StandIn(command=("./step.sh",))
     assert run(stand_in, kind="EMR").reason == "The command ./step.sh cannot be started: Permission denied"
-    assert cannot_start(stand_in, str(tmp_path)) == "there is no program ./step.sh"
     script.chmod(0o755)
-    assert cannot_start(stand_in, str(tmp_path)) is None
     assert run(stand_in, kind="EMR", variables={"MORE": "given"}).outputs == {"here": f"{tmp_path} given"}
-    assert cannot_start(StandIn(command=("sh",)), str(tmp_path)) is None
-    assert cannot_start(handler("f", "none.py"), str(tmp_path)) == "there is no file code/none.py"
-    assert cannot_start(handler("f"), str(tmp_path)) is None
 
 
 ANSWERS: list[tuple[str, Any, Any]] = [

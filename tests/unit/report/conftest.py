@@ -33,6 +33,7 @@ class StoredJob:
     notes: tuple[dict[str, Any], ...] = ()
     local: dict[str, Any] = field(default_factory=dict)
     platform: str = "sagemaker"
+    arn: str = ""
 
     @property
     def directory(self) -> Path:
@@ -55,7 +56,7 @@ class StoredJob:
             created=BEGAN,
             documents=documents,
             supervisor_pid=os.getpid(),
-            arn=f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
+            arn=self.arn or f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
             model_uri="file:///out/model.tar.gz",
             instances=len(self.hosts),
             platform=self.platform,

@@ -99,6 +99,7 @@ def test_a_request_keeps_its_form() -> None:
         },
         "HyperParameters": {"db_password": "hunter2", "epochs": "3"},
         "Tags": [{"Key": "api-key", "Value": "hunter2"}, {"Key": "team", "Value": "blue"}],
+        "PipelineParameters": [{"Name": "ApiKey", "Value": "hunter2"}, {"Name": "Stage", "Value": "blue"}],
         "OutputDataConfig": {"KmsKeyId": "alias/mine", "S3OutputPath": "https://u:hunter2@h/b"},
         "ResourceConfig": {"InstanceCount": 1},
         "workerPoolSpecs": [{"containerSpec": {"args": ["--token", "hunter2", "--epochs=3"]}}],
@@ -113,6 +114,7 @@ def test_a_request_keeps_its_form() -> None:
     assert shown["workerPoolSpecs"] == [{"containerSpec": {"args": ["--token", "•••", "--epochs=3"]}}]
     assert shown["HyperParameters"] == {"db_password": "•••", "epochs": "3"}
     assert [tag["Value"] for tag in shown["Tags"]] == ["•••", "blue"]
+    assert [each["Value"] for each in shown["PipelineParameters"]] == ["•••", "blue"]
     assert shown["OutputDataConfig"] == {"KmsKeyId": "alias/mine", "S3OutputPath": "https://u:•••@h/b"}
 
 

@@ -65,13 +65,14 @@ def _with_options(command: Any) -> Any:
         ("smlocal deploy model.yaml --foreground", "Serve what a file describes, and follow the log."),
     ),
 )
-@click.argument("what", metavar="JOB|MODEL")
+@click.argument("what", metavar="JOB|MODEL|PACKAGE")
 @_with_options
 def command(*, what: str, **given: Any) -> int:
     """Serve a model from its image, as SageMaker hosting does.
 
-    JOB|MODEL is a job that has left a model, an archive of a model (.tar.gz), a folder with one, or a model file: the
-    members of CreateModel and CreateEndpointConfig in YAML or JSON. The container runs until smlocal stop.
+    JOB is a job that has left a model. MODEL is an archive of a model (.tar.gz), a folder with one, or a model file:
+    the members of CreateModel and CreateEndpointConfig in YAML or JSON. PACKAGE is the ARN of a package in the model
+    registry of this machine, or GROUP/VERSION. The container runs until smlocal stop.
     """
     from smlocal.cli.deploying import deploy
 

@@ -29,9 +29,10 @@ _COLUMN = 12
 )
 @job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
+@click.option("--verbose", "-v", is_flag=True, help="Also show the values of each step of a pipeline.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
 @pages
-def command(*, name: str, as_json: bool, service: bool) -> None:
+def command(*, name: str, as_json: bool, verbose: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts.
 
     For a job of AI Platform Training or a custom job, --json prints the Job or CustomJob (smlocal help ai-platform).
@@ -43,7 +44,7 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
     view, width = job.view(), width_of(sys.stdout)
     lines = [
         line
-        for head, text in _rows(view, job.log_files, job.described_rows(view))
+        for head, text in _rows(view, job.log_files, job.described_rows(view, detailed=verbose))
         for line in row(f"{printable(head):<{_COLUMN}}", printable(text), width=width)
     ]
     click.echo(with_file_links("\n".join(lines), _files(view, job.log_files), sys.stdout))

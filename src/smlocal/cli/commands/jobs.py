@@ -87,7 +87,7 @@ def command(
     as_json: bool,
     watched: bool,
 ) -> None:
-    """List the jobs of this machine, newest first. The jobs of a search are below it.
+    """List the jobs of this machine, newest first. The jobs of a search or a pipeline are below it.
 
     Other names of this command: ls, list, ps. With --json, jobs of AI Platform Training are in `jobs`, and custom
     jobs in `customJobs` (smlocal help ai-platform).
@@ -117,7 +117,7 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
         return []
     now, told = time.time(), told_of(jobs)
     room = _REASON_WIDTH if width is None else width
-    rows = [_HEAD, *(_row(job, told, now, room=room, below=below) for job, below in _with_led(jobs, told))]
+    rows = [_HEAD, *(_row(job, told, now, room=room, deep=deep) for job, deep in _with_led(jobs, told))]
     colours = {_STATUS: status_colour} if has_colours(sys.stdout) else NO_COLOURS
     if width is not None and any(len(line) > width for line in table(rows, width=None)):
         # Too wide: drop the column RAN, and the usual beginning of reasons. describe shows both.
@@ -125,18 +125,19 @@ def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
     return list(table(rows, width=width, shrinkable=_SHRINKABLE, colours=colours))
 
 
-def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "Iterator[tuple[ListedJob, bool]]":
-    """The jobs in the order of the list. True: below its search."""
+def _with_led(jobs: "Sequence[ListedJob]", told: "Mapping[str, ToldJob]") -> "Iterator[tuple[ListedJob, int]]":
+    """The jobs in the order of the list, each with the number of searches and executions that it is below."""
     led: dict[str, list[ListedJob]] = {}
     for job in jobs:
         led.setdefault(told[job.record.name].leader, []).append(job)
-    for job in jobs:
-        if not told[job.record.name].leader:
-            yield job, False
-            yield from ((each, True) for each in led.get(job.record.name, ()))
+    waiting = [(job, 0) for job in reversed(led.get("", ()))]
+    while waiting:
+        job, deep = waiting.pop()
+        yield job, deep
+        waiting += [(each, deep + 1) for each in reversed(led.get(job.record.name, ()))]
 
 
-def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: int, below: bool) -> tuple[str, ...]:
+def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: int, deep: int) -> tuple[str, ...]:
     record = job.record
     about = told[record.name]
     state, more = showing(record.platform).words(record)
@@ -145,7 +146,7 @@ def _row(job: "ListedJob", told: "Mapping[str, ToldJob]", now: float, *, room: i
         said = ", ".join(filter(None, (said, "supervisor gone")))
     ran = "" if record.started is None else f"{training_seconds(record.started, record.ended or now)} s"
     return (
-        f"{_BELOW * below}{record.name}",
+        f"{_BELOW * deep}{record.name}",
         about.kind,
         f"{state}, kept" if job.containers_kept else state,
         shortened(printable(" ".join(said.split())), room),

@@ -58,7 +58,7 @@ def command(
 ) -> None:
     """Print the logs of a job's containers.
 
-    Prints the log as CloudWatch shows it (a tab is #011).
+    Prints the log as CloudWatch shows it (a tab is #011). The job of a step of a pipeline: EXECUTION/STEP.
     """
     job = job_named(name)
     logs = job.log_files
@@ -94,8 +94,8 @@ def _say_where(name: str, no_log: str) -> None:
 
     led = jobs_led_by(name)
     click.echo(f"{name} {no_log}", err=True)
-    for each in led[:_MOST_NAMED]:
-        click.echo(f"  smlocal logs {each.name}   {each.status}", err=True)
+    for each, called in led[:_MOST_NAMED]:
+        click.echo(f"  smlocal logs {called}   {each.status}", err=True)
     if len(led) > _MOST_NAMED:
         click.echo(f"  and {len(led) - _MOST_NAMED:,} more: smlocal jobs", err=True)
 

@@ -111,9 +111,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def command(*, ci: str | None, **given: Any) -> int:
     """Run a job and wait until it ends.
 
-    JOB is the request of a training, processing, tuning or transform job, or a job of AI Platform Training or a custom
-    job (smlocal help ai-platform), in YAML or JSON; "-" reads it from standard input. Default: the only one of
-    job.yaml, job.yml and job.json in this folder. Options override it. With --image, no file is needed.
+    JOB is the request of a training, processing, tuning or transform job, a pipeline, or a job of AI Platform Training
+    or a custom job (smlocal help ai-platform), in YAML or JSON; "-" reads it from standard input. Default: the only one
+    of job.yaml, job.yml and job.json in this folder. Options override it. With --image, no file is needed.
     """
     if given["build"] is None or files_here():
         given = with_job_file(given)

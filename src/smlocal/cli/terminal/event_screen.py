@@ -94,6 +94,11 @@ class EventScreen(Screen):
         """Something has happened to a replica, or to the job."""
         self._event("Replica", Name=replica, Happened=happened, Follows=follows, ExitCode=exit_code)
 
+    def step_changed(self, step: str, status: str, seconds: float | None, detail: str) -> None:
+        """A step of a pipeline has begun or ended."""
+        took = {} if seconds is None else {"Seconds": round(seconds, 3)}
+        self._event("Step", StepName=step, StepStatus=status, **took, Detail=detail)
+
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """A debugger rule has a new status."""
         self._event("Rule", RuleConfigurationName=rule, RuleEvaluationStatus=status, Detail=detail, Good=good)

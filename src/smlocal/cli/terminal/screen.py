@@ -21,6 +21,7 @@ from smlocal.cli.terminal.layout import (
     has_colours,
     paint,
     row,
+    shortened,
     width_of,
     wrapped,
 )
@@ -54,6 +55,8 @@ else:
     show_error = at_use("smlocal.cli.terminal.errors", "show_error")
 
 _NAME_WIDTH = 13
+_LONGEST_STEP = 32
+_STEP_MARKS = {"Succeeded": ("✔", GREEN), "Stopped": ("◌", YELLOW)}
 _WITH_OUTPUT = {"Training", "Processing"}
 _LINES = -1
 """The stream of the complete lines of both streams."""
@@ -93,6 +96,8 @@ class Screen(Reporter):
         self._live = LiveLines(output_to)
         self._broken = False
         self._running: RunningLine | None = None
+        self._beside = ""
+        """The progress that the line of the running phase ends with."""
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
         self._said: set[str] = set()
@@ -169,7 +174,10 @@ class Screen(Reporter):
     def working(self, text: str) -> None:
         """Show the progress: one line that changes on a terminal, elsewhere a line every ten seconds."""
         text = printable(text)
-        if self._messages.live:
+        if self._messages.live and self._running is not None and self._countdown is None:
+            self._beside = f"   {text}"  # in the line of the phase: two would replace each other
+            self._running.show()
+        elif self._messages.live:
             self._messages.show_status(f"  {text}")
         elif time.monotonic() - self._last_progress >= PLAIN_SECONDS:
             self._last_progress = time.monotonic()
@@ -180,7 +188,12 @@ class Screen(Reporter):
         if phase in _WITH_OUTPUT:
             word = self._word(phase)
             self._messages.print(f"● {word}")
-            self._running = RunningLine(self._messages, training_text(word, time.monotonic()))
+            text, self._beside = training_text(word, time.monotonic()), ""
+            self._running = RunningLine(self._messages, lambda columns: self._with_working(text(columns), columns))
+
+    def _with_working(self, text: str, columns: int) -> str:
+        """The line of a phase, with its progress as far as there is room; without a terminal there are 0 columns."""
+        return shortened(f"{text}{self._beside}", columns - 1) if columns else text
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """Show one line for each phase."""
@@ -226,6 +239,16 @@ class Screen(Reporter):
         """Show what follows from the end of a replica while the job goes on."""
         if follows:
             self.progress(f"{f'{replica}: ' if replica else ''}{happened}, {follows}")
+
+    def step_changed(self, step: str, status: str, seconds: float | None, detail: str) -> None:
+        """Show a line when a step of a pipeline begins, and one when it has ended."""
+        mark = "●" if seconds is None else paint(*_STEP_MARKS.get(status, ("✗", RED)))
+        longest = 0 if self._start is None else self._start.longest_step
+        took = "" if seconds is None else f"{seconds:.1f} s"
+        head = f"{printable(step):<{min(longest, _LONGEST_STEP)}}{took:>9}   "
+        text = printable(detail)
+        first, *more = row(f"    {head}", text, width=width_of(sys.stderr), least=min(LEAST, len(text)))
+        self._messages.print("\n".join([f"  {mark} {first[4:]}".rstrip(), *more]))
 
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """Show what a debugger rule has come to."""

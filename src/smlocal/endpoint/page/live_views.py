@@ -21,7 +21,7 @@ from smlocal.endpoint.page_tokens import token_of
 from smlocal.endpoint.sagemaker.pages import position_of
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
-from smlocal.jobs.documents import LOCAL, TUNED_BY
+from smlocal.jobs.documents import LED_BY, LOCAL
 from smlocal.jobs.kinds import showing, spoken_of
 from smlocal.jobs.logs.log_readers import host_logs
 from smlocal.jobs.store.job_search import JobSearch
@@ -159,7 +159,7 @@ class ShownJob:
     address: str
     kind: str
     parent: str
-    """The search of this training job, if any."""
+    """The search or the execution that has made it, if any."""
     status: str
     state: str
     """In the words of its platform."""
@@ -211,8 +211,9 @@ def _table(serving: Serving, asked: JobsAsked) -> dict[str, Any]:
         descending=True,
     )
     page = serving.store.find_page(search, most=_MOST, after=position_of(asked.after))
-    found = serving.store.jobs_with(TUNED_BY, [record.name for record in page.jobs])
-    parents = {record.name: str(document["Arn"]).rpartition("/")[2] for record, document in found}
+    names = [record.name for record in page.jobs]
+    found = (each for kind in LED_BY for each in serving.store.jobs_with(kind, names))
+    parents = {record.name: document.get("Name") or document["Arn"].rpartition("/")[2] for record, document in found}
     return {
         "asked": asked,
         "jobs": [_row(record, parents.get(record.name, "")) for record in page.jobs],

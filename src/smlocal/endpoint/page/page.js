@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const MOST_LINES = 5000, MOST_CHARACTERS = 2 << 20, NEAR = 24;
+  const FOCUSABLE = "a, button, input, summary";
   const page = document.querySelector("[data-events]");
   const log = document.getElementById("log");
   const followButton = document.getElementById("follow"), toEnd = document.getElementById("to-end");
@@ -27,18 +28,24 @@
     }
     held.delete(name);
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
-    const again = focused && [...part.querySelectorAll("a, button, input")].indexOf(focused);
+    const again = focused && [...part.querySelectorAll(FOCUSABLE)].indexOf(focused);
     const target = focused && focused.getAttribute("href");
     const chosen = [...part.querySelectorAll("input[type=radio]:checked")].map((each) => [each.name, each.className]);
-    const scrolled = [...part.querySelectorAll(".scrolls")].map((each) => each.scrollLeft);
+    const scrolled = [...part.querySelectorAll(".scrolls")].map((each) => [each.scrollLeft, each.scrollTop]);
+    const opened = [...part.querySelectorAll("details[open] > summary")].map((each) => each.firstChild.data);
     part.innerHTML = html;
+    for (const each of part.querySelectorAll("details > summary")) {
+      each.parentElement.open = opened.includes(each.firstChild.data);
+    }
     for (const [group, order] of chosen) {
       const again = part.querySelector(`input[name="${group}"].${order}`);
       if (again) again.checked = true;
     }
-    part.querySelectorAll(".scrolls").forEach((each, index) => { each.scrollLeft = scrolled[index] || 0; });
+    part.querySelectorAll(".scrolls").forEach((each, index) => {
+      [each.scrollLeft, each.scrollTop] = scrolled[index] || [0, 0];
+    });
     if (focused) {
-      const all = [...part.querySelectorAll("a, button, input")];
+      const all = [...part.querySelectorAll(FOCUSABLE)];
       (all.find((each) => target !== null && each.getAttribute("href") === target) || all[again] || page).focus();
     }
   }

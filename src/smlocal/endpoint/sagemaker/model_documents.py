@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from smlocal.endpoint.call import validation_error
 from smlocal.endpoint.sagemaker.job_operations import limit_to_rights, refusals_answered
-from smlocal.endpoint.sagemaker.request_folders import NO_OBJECT
+from smlocal.endpoint.sagemaker.request_folders import NO_OBJECT, with_sources
 from smlocal.endpoint.serving import Serving
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.serving.model_file import SERVING, ModelFile, read_model
-from smlocal.sagemaker.serving.model_registry import HERE, served
+from smlocal.sagemaker.serving.model_registry import HERE, served, sources_of
 
 _NOT_OF_CONFIG: Final = frozenset({"ExecutionRoleArn", "VpcConfig", "EnableNetworkIsolation", "Tags"})
 """A configuration has the first three for inference components only: a model has its own."""
@@ -26,9 +26,10 @@ def model_file(
     `endpoint`: members of CreateEndpoint.
     """
     document = Document(_composed(models, config, endpoint), name="request", directory=serving.directory)
+    sources = {prefix: path for each in models for prefix, path in sources_of(each).items()}
     local = local_of(*models, config, endpoint)
-    if local is not None:
-        document.data[LOCAL] = local
+    if local is not None or sources:
+        document.data[LOCAL] = with_sources(serving, local, sources)
     limit_to_rights(serving, document, region=region)
     if serving.options.with_key:
         _demand_key(document.data[LOCAL])

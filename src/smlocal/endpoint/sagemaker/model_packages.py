@@ -7,9 +7,10 @@ from typing import Any, Final
 from smlocal.endpoint.call import AwsCall, ServiceError, validation_error
 from smlocal.endpoint.sagemaker.jobs import tags_of
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.request_folders import bucket_folders, check_paths
+from smlocal.endpoint.sagemaker.request_folders import check_model_data, local_block, recorded_sources
 from smlocal.endpoint.sagemaker.resources import ResourceWords
 from smlocal.endpoint.serving import Serving
+from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.serving.model_registry import (
     GROUP,
@@ -127,9 +128,12 @@ def create_model_package(serving: Serving, call: AwsCall) -> dict[str, Any]:
     again = _made_before(serving, asked)
     if again is not None:
         return {"ModelPackageArn": again.arn}
-    check_paths(serving, asked)
-    folders = bucket_folders(serving, _specifications(asked))
-    body = {**asked, **({HERE: {SOURCES: folders}} if folders else {})}
+    local_block(serving, asked)  # refuses what this client may not name
+    check_model_data(serving, _containers(asked))
+    sources = recorded_sources(serving, asked, _specifications(asked))
+    body = {name: value for name, value in asked.items() if name != LOCAL}
+    if sources:
+        body[HERE] = {SOURCES: sources}
     if group is None:
         if any(each.get("Environment") is not None for each in _containers(asked)):
             raise validation_error(
@@ -142,7 +146,11 @@ def create_model_package(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise validation_error("Tags cannot be given with ModelPackageGroupName: a version has the tags of its group.")
     number = _next_version(serving, of)
     body = {STATUS: PENDING, **body, GROUP_NAME: of.name, VERSION: number}
-    return {"ModelPackageArn": _create(serving, _PACKAGES, f"{of.name}/{number}", call, body)}
+    arn = _create(serving, _PACKAGES, f"{of.name}/{number}", call, body)
+    if serving.store.resource(GROUP, of.name) is None:  # it was deleted meanwhile, without this version
+        serving.store.change_resource(PACKAGE, f"{of.name}/{number}", lambda _: None, at=time.time())
+        raise _GROUPS.missing(of.arn)
+    return {"ModelPackageArn": arn}
 
 
 def _made_before(serving: Serving, asked: Mapping[str, Any]) -> StoredResource | None:
@@ -221,8 +229,8 @@ def update_model_package(serving: Serving, call: AwsCall) -> dict[str, Any]:
     asked = call.parameters
     package = found_package(serving, asked["ModelPackageArn"], region=call.region)
     more = asked.get("AdditionalInferenceSpecificationsToAdd") or []
-    check_paths(serving, asked)
-    folders = bucket_folders(serving, _specifications(asked))
+    local_block(serving, asked)
+    sources = recorded_sources(serving, asked, _specifications(asked))
 
     def changed(body: dict[str, Any]) -> dict[str, Any]:
         new = {**body, **{name: asked[name] for name in _REPLACED if name in asked}}
@@ -233,7 +241,7 @@ def update_model_package(serving: Serving, call: AwsCall) -> dict[str, Any]:
         if len(new["AdditionalInferenceSpecifications"]) > _MOST_SPECIFICATIONS:
             raise validation_error(f"A model package has at most {_MOST_SPECIFICATIONS} additional specifications.")
         here = body.get(HERE) or {}
-        new[HERE] = {**here, SOURCES: {**here.get(SOURCES, {}), **folders}} if folders else here
+        new[HERE] = {**here, SOURCES: {**here.get(SOURCES, {}), **sources}} if sources else here
         return {name: value for name, value in new.items() if value not in ({}, [])}
 
     if serving.store.change_resource(PACKAGE, package.name, changed, at=time.time()) is None:

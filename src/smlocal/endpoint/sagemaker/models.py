@@ -1,15 +1,14 @@
 """Models and configurations of endpoints: documents that jobs are made from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from smlocal.endpoint.call import AwsCall, validation_error
-from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.sagemaker.job_operations import refusals_answered
 from smlocal.endpoint.sagemaker.model_documents import as_made, model_file
 from smlocal.endpoint.sagemaker.model_packages import found_package
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.request_folders import bucket_folders, bucket_of
+from smlocal.endpoint.sagemaker.request_folders import check_model_data, recorded_sources
 from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL, create, delete, found
 from smlocal.endpoint.serving import Serving
 from smlocal.jobs.store.resources import StoredResource
@@ -35,11 +34,8 @@ def create_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise MODEL.existing(arn)
     model = _with_packages(serving, call)
     model_file(serving, call.region, [model], {})
-    for uri in _without_data(serving, served(model)):
-        raise validation_error(f"Could not find model data at {uri}.")
-    folders = bucket_folders(serving, served(model))
-    body = {**model, HERE: {**model.get(HERE, {}), SOURCES: folders}} if folders else model
-    create(serving, MODEL, name, arn=arn, body=body)
+    check_model_data(serving, _containers(served(model)))
+    create(serving, MODEL, name, arn=arn, body=_with_sources(serving, model))
     return {"ModelArn": arn}
 
 
@@ -54,8 +50,14 @@ def _with_packages(serving: Serving, call: AwsCall) -> dict[str, Any]:
     for each in named:
         found_package(serving, each["ModelPackageName"], region=call.region)
     with refusals_answered():
-        containers, _ = containers_of_packages(serving.store, asked)
-    return {**asked, HERE: {"Containers": containers}}
+        containers, sources = containers_of_packages(serving.store, asked)
+    return {**asked, HERE: {"Containers": containers, SOURCES: sources}}
+
+
+def _with_sources(serving: Serving, model: Mapping[str, Any]) -> dict[str, Any]:
+    here = model.get(HERE) or {}
+    sources = {**here.get(SOURCES, {}), **recorded_sources(serving, model, served(model))}
+    return {**model, **({HERE: {**here, SOURCES: sources}} if here or sources else {})}
 
 
 def describe_model(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -140,19 +142,3 @@ def _account(model: Mapping[str, Any]) -> str:
 
 def _containers(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*filter(None, [model.get("PrimaryContainer")]), *(model.get("Containers") or ())]
-
-
-def _without_data(serving: Serving, model: Mapping[str, Any]) -> Iterator[str]:
-    """Models in buckets that are folders here, of which nothing is there. The service refuses these."""
-    for container in _containers(model):
-        source = (container.get("ModelDataSource") or {}).get("S3DataSource") or {}
-        uri = container.get("ModelDataUrl") or (source.get("S3Uri") if source.get("S3DataType") == "S3Object" else None)
-        place = None if uri is None else bucket_of(serving, uri)
-        if uri is None or place is None:
-            continue
-        bucket, key = place
-        try:
-            with open(bucket.open(key), "rb"):
-                continue
-        except S3CallError:
-            yield uri

@@ -34,11 +34,15 @@ class NamedJobs:
         return f"{self.kind.stem}Name"
 
     def called(self, serving: HasStore, call: AwsCall) -> JobRecord:
-        """The job that a call names. Jobs of other kinds are not known."""
+        """The job that a call names, also as its ARN does, in lower case. Jobs of other kinds are not known."""
+        name = call.parameters[self.name_member]
         try:
-            record = serving.store.get(call.parameters[self.name_member])
+            record = serving.store.get(name)
         except JobUnknownError:
-            raise self.unknown(call) from None
+            there = serving.store.in_any_case(name)
+            if there is None:
+                raise self.unknown(call) from None
+            record = there
         if record.platform != self.kind.name:
             raise self.unknown(call)
         return record

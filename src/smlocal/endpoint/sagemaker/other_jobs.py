@@ -10,9 +10,10 @@ from smlocal.endpoint.call import AwsCall, validation_error
 from smlocal.endpoint.objects.listing import walk
 from smlocal.endpoint.sagemaker.creating import submitted_code
 from smlocal.endpoint.sagemaker.job_operations import JobOperations, limit_to_rights, refusals_answered
+from smlocal.endpoint.sagemaker.model_documents import local_of
 from smlocal.endpoint.sagemaker.named_jobs import NamedJobs
 from smlocal.endpoint.sagemaker.pages import page_of, take
-from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, local_block, no_objects
+from smlocal.endpoint.sagemaker.request_folders import bucket_of, folder_of, local_block, no_objects, with_sources
 from smlocal.endpoint.sagemaker.resources import MODEL, found
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import JobUnknownError
@@ -20,7 +21,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.sagemaker import kinds
-from smlocal.sagemaker.serving.model_registry import served
+from smlocal.sagemaker.serving.model_registry import served, sources_of
 from smlocal.sagemaker.transform.facts import NO_DATA_SOURCE
 from smlocal.sagemaker.transform.known_models import add_model
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
@@ -143,12 +144,15 @@ TUNING: Final = JobOperations(
 
 
 def _read_transform(serving: Serving, call: AwsCall, _: ExitStack) -> TransformFile:
-    model = served(found(serving, MODEL, call.parameters["ModelName"], region=call.region).body)
+    stored = found(serving, MODEL, call.parameters["ModelName"], region=call.region).body
+    model = served(stored)
     containers = [model.get("PrimaryContainer") or {}, *(model.get("Containers") or ())]
     if any(each.get("ModelDataSource") for each in containers):
         raise validation_error(NO_DATA_SOURCE)
     document = Document(dict(call.parameters), name="request", directory=serving.directory)
     add_model(document.data, model)
+    if sources_of(stored):
+        document.data[LOCAL] = with_sources(serving, local_of(document.data), sources_of(stored))
     limit_to_rights(serving, document, region=call.region)
     uri = call.parameters["TransformOutput"]["S3OutputPath"]
     if uri.startswith("s3://") and folder_of(serving, uri) is None:

@@ -28,26 +28,28 @@ from smlocal.endpoint.sagemaker.pipelines import (
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import InstanceLimitError, JobFinishedError, JobUnknownError, NameInUseError
 from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
-from smlocal.jobfile.document import recorded_document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST
 from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker import kinds
 from smlocal.sagemaker.pipelines import stored
 from smlocal.sagemaker.pipelines.deciding import State
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.listing import has_begun, listed
-from smlocal.sagemaker.pipelines.names import display_name, made_id
+from smlocal.sagemaker.pipelines.names import display_name, execution_arn, made_id
 from smlocal.sagemaker.pipelines.parameters import read_parameters, values_of
 from smlocal.sagemaker.pipelines.reading import DEFINITION
 from smlocal.sagemaker.pipelines.selecting import selection_trouble
 from smlocal.sagemaker.pipelines.stored import StoredStep
-from smlocal.sagemaker.pipelines.values import printed
+from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate, printed
+from smlocal.terms.statuses import JobStatus
 
 _ARN: Final = "PipelineExecutionArn"
 _NOT_STORED: Final = frozenset({"ClientRequestToken", "PipelineVersionAlias", LOCAL})
 _CHANGED: Final = ("PipelineExecutionDescription", "PipelineExecutionDisplayName", "ParallelismConfiguration")
+_PARAMETERS: Final = "PipelineParameters"
 _SELECTION: Final = "SelectiveExecutionConfig"
 _SOURCE: Final = "SourcePipelineExecutionArn"
 _MOST: Final = 100
@@ -55,7 +57,9 @@ _MOST: Final = 100
 _ASKED: Final = "Asked"
 """The digest of the StartPipelineExecution request: the same one again is answered as the first."""
 _SENT: Final = "Sent"
-"""The ClientRequestToken of a retry: the same one again is answered as the first."""
+"""The ClientRequestToken of a retry or a stop: the same one again is answered as the first."""
+_STOP: Final = "pipeline-stop"
+"""The document of an execution with that of its stop."""
 
 
 def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -67,24 +71,27 @@ def start_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     document = pipeline_document(
         serving, {**pipeline.body, "PipelineName": pipeline.name}, text, client_local(serving, pipeline.body, asked)
     )
-    _add_stand_ins(serving, document.data[LOCAL], checked_definition(serving, document))
+    definition = checked_definition(serving, document)
+    _add_stand_ins(serving, document.data[LOCAL], definition)
+    # The same token makes the same id, and only one job can have the name with it.
+    execution_id = made_id(hashlib.sha256(f"{pipeline.arn} {asked['ClientRequestToken']}".encode()).digest()[:16])
     begin = {
         "PipelineExecutionDisplayName": display_name(round(time.time() * 1000)),
         **{member: value for member, value in asked.items() if member not in _NOT_STORED},
         "PipelineName": pipeline.name,
         "PipelineArn": pipeline.arn,
         "PipelineVersionId": version["Id"],
+        **_experiment(definition, asked, pipeline, execution_id),
     }
     again = digest_of(asked)
-    # The same token makes the same id, and only one job can have the name with it.
-    execution_id = made_id(hashlib.sha256(f"{pipeline.arn} {asked['ClientRequestToken']}".encode()).digest()[:16])
     reading: Any = kinds.PIPELINE.reads
     with refusals_answered():
         file, name = reading.begun(document, start=begin, execution_id=execution_id)
+        waiting = kinds.PIPELINE.waiting_job(file, name)
     _check_selection(serving, pipeline.arn, file.definition, asked.get(_SELECTION))
     documents = {stored.CLIENT: {**_of_client(serving), _ASKED: again}}
     try:
-        record = _started(serving, kinds.PIPELINE.waiting_job(file, name), name, documents)
+        record = _started(serving, waiting, name, documents)
     except NameInUseError:
         record = serving.store.get(name)
         if (serving.store.document(name, stored.CLIENT) or {}).get(_ASKED) != again:
@@ -130,6 +137,26 @@ def _add_stand_ins(serving: Serving, local: dict[str, Any], definition: Definiti
         )
 
 
+def _experiment(
+    definition: Definition, asked: Mapping[str, Any], pipeline: StoredResource, execution_id: str
+) -> dict[str, Any]:
+    """The names of the experiment and the trial, for DescribePipelineExecution. There are no experiments here."""
+    given = definition.given.get("PipelineExperimentConfig")
+    values, _ = values_of(definition.parameters, {each["Name"]: each["Value"] for each in asked.get(_PARAMETERS, ())})
+    execution = {
+        "PipelineName": pipeline.name,
+        "PipelineArn": pipeline.arn,
+        "PipelineExecutionId": execution_id,
+        _ARN: execution_arn(pipeline.arn, execution_id),
+    }
+    try:
+        found = evaluate(given or {}, Known(parameters=values, execution=execution))
+    except ValueUnknownError:
+        return {}
+    shown = {name: found[name] for name in ("ExperimentName", "TrialName") if isinstance(found.get(name), str)}
+    return {"PipelineExperimentConfig": shown} if shown else {}
+
+
 def _check_selection(
     serving: HasStore, pipeline_arn: str, definition: Definition, asked: Mapping[str, Any] | None
 ) -> None:
@@ -164,20 +191,17 @@ def retry_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise validation_error(f"Pipeline execution {record.arn} is in status {status}, and cannot be retried.")
     kept = {step: each for step, each in stored.read_steps(serving.store, name).items() if _has_succeeded(each)}
     parallel = {member: asked[member] for member in ("ParallelismConfiguration",) if member in asked}
-    reading: Any = kinds.PIPELINE.reads
-    document = recorded_document(documents[JOB])
-    begin = {**documents[REQUEST], **parallel}
+    another = _name_after(name, first=not before)
     with refusals_answered():
-        file, _ = reading.begun(document, start=begin, execution_id=record.arn.rpartition("/")[2])
+        waiting = kinds.PIPELINE.planning.retried_job(documents[JOB], {**documents[REQUEST], **parallel}, another)
     more = {
         stored.STATE: stored.state_document(kept, {}, status="Executing", stopping=False),
         **{stored.step_document(step): each.document() for step, each in kept.items()},
         **({stored.CLIENT: documents[stored.CLIENT]} if stored.CLIENT in documents else {}),
         stored.RETRY: {"Created": before.get("Created", record.created), _SENT: token},
     }
-    another = _name_after(name, first=not before)
     try:
-        _started(serving, kinds.PIPELINE.waiting_job(file, another), another, more)
+        _started(serving, waiting, another, more)
     except NameInUseError:  # another call was first
         raise ServiceError("ConflictException", f"Pipeline execution {record.arn} is being retried.") from None
     return {_ARN: record.arn}
@@ -194,15 +218,26 @@ def _name_after(name: str, *, first: bool) -> str:
 
 
 def stop_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Answers once the stop is recorded. One that is stopping already stops."""
-    name = _called(serving, call)
+    """Answers once the stop is recorded. The same call again is answered as the first."""
+    name, sent = _called(serving, call), {_SENT: call.parameters["ClientRequestToken"]}
     try:
+        read = serving.store.read(name, (_STOP,))
+        if read.documents.get(_STOP) == sent:
+            return {_ARN: read.record.arn}
+        if read.record.status is not JobStatus.IN_PROGRESS:
+            raise _not_executing()
+        serving.store.put_document(name, _STOP, sent)
         stop(serving.store, name, grace=None, on_message=lambda _: None)
     except JobUnknownError:
         raise _unknown(call.parameters[_ARN]) from None
     except JobFinishedError:
-        raise validation_error("Only pipelines with 'Executing' status can be stopped.") from None
-    return {_ARN: serving.store.get(name).arn}
+        raise _not_executing() from None
+    return {_ARN: read.record.arn}
+
+
+def _not_executing() -> ServiceError:
+    """Airflow looks for these words. One that is stopping is none either."""
+    return validation_error("Only pipelines with 'Executing' status can be stopped.")
 
 
 def update_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -217,11 +252,7 @@ def update_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]
 
 def describe_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """As it is now."""
-    name = _called(serving, call)
-    read = serving.store.read(name, (REQUEST, stored.STATE, stored.RETRY))
-    answer = stored.described(read)
-    request = read.documents[REQUEST]
-    return {**answer, **({"RoleArn": request["RoleArn"]} if "RoleArn" in request else {})}
+    return stored.described(serving.store.read(_called(serving, call), (REQUEST, stored.STATE, stored.RETRY)))
 
 
 def describe_pipeline_definition_for_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -270,7 +301,7 @@ def _executions(serving: Serving, call: AwsCall) -> list[FoundExecution]:
     try:
         return executions_below(serving, called(serving, named, call).arn)
     except ServiceError:
-        arn = named.lower() if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
+        arn = named if named.startswith("arn:") else PIPELINE.arn(named, region=call.region)
         found = executions_below(serving, arn)
         if not found:
             raise
@@ -300,7 +331,10 @@ def list_pipeline_execution_steps(serving: Serving, call: AwsCall) -> dict[str, 
     """A page of the steps that have begun, the newest first."""
     asked = {"MaxResults": _MOST, **call.parameters}
     if _ARN not in asked:
-        raise validation_error(f"{_ARN} is missing.")
+        raise validation_error(
+            "1 validation error detected: Value null at 'pipelineExecutionArn' failed to satisfy constraint: "
+            "Member must not be null"
+        )
     steps = stored.read_steps(serving.store, _called(serving, call)).values()
     taken = take([_ListedStep(step=step) for step in steps if has_begun(step.progress)], asked)
     rows = {each.name: listed([each.step.listed])[0] for each in taken[0]}
@@ -325,7 +359,7 @@ def list_pipeline_parameters_for_execution(serving: Serving, call: AwsCall) -> d
     asked = {"MaxResults": _MOST, **call.parameters}
     read = serving.store.read(_called(serving, call), (JOB, REQUEST))
     definition = json.loads(_definition_of(read.documents[JOB]))
-    given = {each["Name"]: each["Value"] for each in read.documents[REQUEST].get("PipelineParameters", ())}
+    given = {each["Name"]: each["Value"] for each in read.documents[REQUEST].get(_PARAMETERS, ())}
     parameters, _ = read_parameters(definition.get("Parameters"))
     values, _ = values_of(parameters, given)
     found = [

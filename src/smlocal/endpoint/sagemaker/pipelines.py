@@ -28,7 +28,7 @@ from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.step_reading import UNPARSED
 from smlocal.sagemaker.pipelines.step_types import MOST_BYTES
 
-PIPELINE: Final = ResourceWords(name="pipeline", spoken="pipeline", in_arn="pipeline")
+PIPELINE: Final = ResourceWords(name="pipeline", spoken="pipeline", in_arn="pipeline", as_named=True)
 _TEXT: Final = "pipeline-definition"
 """The kind of resources with the text of a definition: lists read the pipelines, and not these."""
 _VERSIONS: Final = "Versions"
@@ -47,7 +47,7 @@ _QUEUE: Final = "Queue"
 
 
 def create_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Record it, once its definition is valid. What stands in for steps is looked for when an execution begins."""
+    """Record it, once its definition is valid. What this machine cannot do is refused when an execution begins."""
     asked = call.parameters
     name, again = asked["PipelineName"], digest_of(asked)
     arn = PIPELINE.arn(name, region=call.region, account=account(role=asked["RoleArn"], image=None))
@@ -329,9 +329,9 @@ def pipeline_document(serving: Serving, pipeline: Mapping[str, Any], text: str, 
 
 
 def checked_definition(serving: Serving, document: Document) -> Definition:
-    """Read it; `ServiceError` with all mistakes but missing stand-ins."""
+    """Read it; `ServiceError` with all mistakes but what this machine cannot do."""
     with refusals_answered():
-        return read_definition(document, stand_ins=serving.options.stand_ins.keys(), demands_stand_ins=False)
+        return read_definition(document, stand_ins=serving.options.stand_ins.keys(), runs_here=False)
 
 
 def client_local(serving: Serving, *requests: Mapping[str, Any]) -> dict[str, Any]:
@@ -382,7 +382,7 @@ def called(serving: HasStore, named: str, call: AwsCall) -> StoredResource:
     """The pipeline of a name or an ARN; `ServiceError` if there is none."""
     store = serving.store
     by_arn = named.startswith("arn:")
-    pipeline = store.resource_of(named.lower()) if by_arn else store.resource(PIPELINE.name, named)
+    pipeline = store.resource_of(named) if by_arn else store.resource(PIPELINE.name, named)
     if pipeline is None or pipeline.kind != PIPELINE.name:
         raise unknown(named if by_arn else PIPELINE.arn(named, region=call.region))
     return pipeline

@@ -10,6 +10,7 @@ from smlocal.endpoint.application import Application
 from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.call import ServiceError, validation_error
 from smlocal.endpoint.objects.bucket_folder import Bucket, bucket_path
+from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
@@ -108,9 +109,56 @@ def not_let(names: Iterable[str]) -> ServiceError:
     )
 
 
-def check_paths(serving: Serving, request: Mapping[str, Any]) -> None:
-    """`ServiceError` if a request names a path of this machine that its client may not use."""
-    _check_paths(serving, _paths(request, {}))
+def check_model_data(serving: Serving, containers: Iterable[Mapping[str, Any]]) -> None:
+    """`ServiceError` for a model in a bucket that is a folder here, of which nothing is there."""
+    for container in containers:
+        source = (container.get("ModelDataSource") or {}).get("S3DataSource") or {}
+        uri = container.get("ModelDataUrl") or (source.get("S3Uri") if source.get("S3DataType") == "S3Object" else None)
+        place = None if uri is None else bucket_of(serving, uri)
+        if place is None:
+            continue
+        bucket, key = place
+        try:
+            with open(bucket.open(key), "rb"):
+                continue
+        except S3CallError:
+            raise validation_error(f"Could not find model data at {uri}.") from None
+
+
+def recorded_sources(serving: Serving, request: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, str]:
+    """What stands here for the locations that a part of a request names: buckets, and folders of its `Local` block.
+
+    A model or a package keeps it for what is made of it.
+    """
+    given = (request.get("Local") or {}).get("Sources")
+    named = list(_texts(part))
+    chosen = {
+        prefix: os.path.join(serving.directory, path)
+        for prefix, path in (given.items() if isinstance(given, dict) else ())
+        if isinstance(path, str) and any(uri.startswith(prefix.rstrip("/")) for uri in named)
+    }
+    return {**bucket_folders(serving, part), **chosen}
+
+
+def with_sources(serving: Serving, local: Mapping[str, Any] | None, sources: Mapping[str, str]) -> dict[str, Any]:
+    """A client's `Local` block with what a model keeps, as far as it is there and the client may use it.
+
+    Buckets of this server need no mention.
+    """
+    given = (local or {}).get("Sources") or {}
+    if not isinstance(given, dict):
+        return dict(local or {})
+    rights = Rights(folders=serving.options.rights.allowed_paths)
+    found = {prefix: path for prefix, path in sources.items() if os.path.exists(path) and _allowed(path, rights)}
+    return {**(local or {}), **({"Sources": {**found, **given}} if found else {})}
+
+
+def _allowed(path: str, rights: Rights) -> bool:
+    try:
+        local_path(path, "/", rights)
+    except PathNotAllowedError:
+        return False
+    return True
 
 
 def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:
@@ -167,13 +215,16 @@ def no_objects(uri: str, *, region: str, role: str) -> ServiceError:
 
 # S3 for containers that use it themselves, as toolkits do that download their code.
 
+_REGIONS = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})
+"""Variables that say nothing about whose S3 is meant. SDKs set them for functions with `@remote` and `@step`."""
 _TOLD_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![a-z0-9.-])")
 
 
 def url_for(serving: Serving, request: Mapping[str, Any], local: Mapping[str, Any]) -> str | None:
     """The URL of S3 for `Local.Endpoints` of a job that is told of a bucket here; None for all others."""
     environments = [each.get("Environment") for each in (request, *_containers(request))]
-    own = any(name.startswith("AWS_") for each in environments if isinstance(each, dict) for name in each)
+    names = {name for each in environments if isinstance(each, dict) for name in each}
+    own = any(name.startswith("AWS_") and name not in _REGIONS for name in names)
     if own or local.get("Credentials", "none") != "none" or _isolated(request):
         return None
     named = {found[1] for text in _told(request) for found in _TOLD_BUCKET.finditer(text)}

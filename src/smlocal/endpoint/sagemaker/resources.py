@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
 from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, sagemaker_arn
+from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, resource_arn, sagemaker_arn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,10 +19,13 @@ class ResourceWords:
     spoken: str
     """In sentences of the service."""
     in_arn: str
+    as_named: bool = False
+    """True if ARNs have the name in its own case."""
 
     def arn(self, name: str, *, region: str, account: str = DEFAULT_ACCOUNT) -> str:
         """The ARN of the resource with this name."""
-        return sagemaker_arn(self.in_arn, name, region=region, account=account)
+        made = resource_arn if self.as_named else sagemaker_arn
+        return made(self.in_arn, name, region=region, account=account)
 
     def unknown(self, name: str, *, region: str) -> ServiceError:
         """The error for a name that nothing has. SDKs look for its first words."""
@@ -46,8 +49,11 @@ def create(serving: HasStore, kind: ResourceWords, name: str, *, arn: str, body:
 
 
 def found(serving: HasStore, kind: ResourceWords, name: str, *, region: str) -> StoredResource:
-    """The resource, or `ServiceError`."""
+    """The resource, also by its name in lower case, as ARNs have it, or `ServiceError`."""
     resource = serving.store.resource(kind.name, name)
+    if resource is None:
+        same = (each for each in serving.store.resources(kind.name) if each.name.lower() == name)
+        resource = next(same, None)
     if resource is None:
         raise kind.unknown(name, region=region)
     return resource

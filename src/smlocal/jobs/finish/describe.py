@@ -74,6 +74,7 @@ def _described(store: Store, stored: StoredJob, *, final: bool) -> dict[str, Any
             **({} if final else platform.still_to_come(stored)),
             **({"ContainersKept": True} if has_kept_containers(directory) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
+            **platform.further(stored, lambda kinds: store.read(stored.record.name, kinds).documents),
         },
     }
 

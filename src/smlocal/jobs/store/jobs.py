@@ -423,6 +423,14 @@ class Store:
         with self._read():
             return self._find(name)[1]
 
+    def in_any_case(self, name: str) -> JobRecord | None:
+        """The newest job with a name that differs from this one in case only. It reads all names."""
+        with self._read() as connection:
+            row = connection.execute(
+                "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE ORDER BY id DESC", (name,)
+            ).fetchone()
+            return None if row is None else self._find(row[0])[1]
+
     def transitions(self, name: str) -> list[Transition]:
         """The phases of a job, oldest first."""
         with self._read() as connection:
@@ -453,11 +461,7 @@ class Store:
     def below_arn(self, arn: str) -> Records:
         """The jobs whose ARN goes on after this one with a slash, oldest first."""
         with self._read() as connection:
-            rows = connection.execute(
-                f"SELECT {COLUMNS} FROM jobs WHERE arn >= ? AND arn < ? ORDER BY id",  # noqa: S608 - constant
-                (f"{arn}/", f"{arn}0"),  # 0 follows the slash
-            ).fetchall()
-        return [record_of(row) for row in rows]
+            return job_search.below_arn(connection, arn)
 
     def count(self) -> int:
         """The number of jobs."""

@@ -1,8 +1,8 @@
 """The process that starts jobs: it has imported what a job needs, has no threads, and forks once for each job.
 
-Started as `python -m smlocal.jobs.submission.starter_process HOME`. It reads names of jobs and their kinds from standard
-input, a line each, and answers each with a line on standard output: empty if the job has a supervisor now, else the
-error as a string in JSON. It ends when its input ends. The jobs do not: each has a session of its own.
+Started as `python -m smlocal.jobs.submission.starter_process HOME`. It reads names of jobs and their kinds from
+standard input, a line each, and answers each with a line on standard output: empty if the job has a supervisor now,
+else the error as a string in JSON. It ends when its input ends. The jobs do not: each has a session of its own.
 
 The first job of a kind imports the modules of its kind itself. Then this process does, so that no other job has to.
 """

@@ -60,7 +60,12 @@ def arn(service: str, resource: str, *, region: str, account: str) -> str:
 
 def sagemaker_arn(kind: str, name: str, *, region: str, account: str) -> str:
     """The ARN of a resource of SageMaker, such as the kind `endpoint`. The service writes names in lower case."""
-    return arn("sagemaker", f"{kind}/{name.lower()}", region=region, account=account)
+    return resource_arn(kind, name.lower(), region=region, account=account)
+
+
+def resource_arn(kind: str, name: str, *, region: str, account: str) -> str:
+    """The same with the name as it is: that of a pipeline."""
+    return arn("sagemaker", f"{kind}/{name}", region=region, account=account)
 
 
 def default_name(stem: str, now: datetime) -> str:

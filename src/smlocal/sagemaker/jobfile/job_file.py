@@ -46,7 +46,9 @@ class TrainingReading(SharedReading):
     NAME = "TrainingJobName"
     REFUSED: ClassVar[Mapping[str, str]] = NO_ERROR_CODE
     PLACES: ClassVar[Mapping[str, Path]] = {
-        name: each.place for name, each in OPTIONS.items() if name not in {"inputs", "processing_outputs"}
+        name: each.place
+        for name, each in OPTIONS.items()
+        if name not in {"inputs", "processing_outputs"} and (each.place or name == "members")
     }
     OUTPUT = ("OutputDataConfig", "S3OutputPath")
     IMAGE = ("AlgorithmSpecification", "TrainingImage")

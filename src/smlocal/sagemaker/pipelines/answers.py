@@ -5,11 +5,12 @@ from functools import cache
 from typing import Any, Final
 
 from smlocal.sagemaker.pipelines.definition import Definition, Step
+from smlocal.sagemaker.pipelines.expressions import GET, ExpressionError, reference
 from smlocal.sagemaker.pipelines.values import NAMES
 from smlocal.terms.validation.violation import Path, closest
 
 _SELECTED: Final = "Selected"
-_CHILDREN: Final = "ChildOutputs"
+_ITERATIONS: Final = "IterationOutputs"
 
 
 @cache
@@ -39,8 +40,8 @@ def path_trouble(step: Step, path: Path, definition: Definition) -> str | None:
     if not path:
         return f"it names the step '{step.name}', and no member of its answer"
     first, rest = str(path[0]), path[1:]
-    if step.type.name == "ForEach" and first in {_SELECTED, _CHILDREN}:
-        return _child_trouble(step, path, definition)
+    if step.type.name == "ForEach" and first in {_SELECTED, _ITERATIONS}:
+        return _iteration_trouble(step, path, definition)
     if first == "OutputParameters" and first in step.type.own:
         return _output_trouble(step, rest)
     if first == "PropertyFiles":
@@ -77,16 +78,30 @@ def _output_trouble(step: Step, rest: Path) -> str | None:
     return f"the step '{step.name}' has no output '{str(rest[0])[:80]}'{known}"
 
 
-def _child_trouble(step: Step, path: Path, definition: Definition) -> str | None:
-    body = next(definition.children(step.name), None)
-    rest = path[1:]
-    if path[0] == _CHILDREN:
-        if not rest or not isinstance(rest[0], int):
-            return "ChildOutputs needs an index: ChildOutputs[0]"
-        rest = rest[1:]
-    elif "Selector" not in step.arguments:
-        return f"the step '{step.name}' has no Selector"
-    return path_trouble(body, rest, definition) if body is not None and rest else None
+def _iteration_trouble(step: Step, path: Path, definition: Definition) -> str | None:
+    bodies = {each.name: each for each in definition.children(step.name)}
+    if path[0] == _ITERATIONS:
+        if len(path) < 3 or not isinstance(path[1], int):  # noqa: PLR2004 - the index, and the step
+            return f"it is written {_ITERATIONS}[0].STEP.MEMBER, where STEP is of the ForEachBody"
+        named, rest = str(path[2]), path[3:]
+    else:
+        if "Selector" not in step.arguments:
+            return f"the step '{step.name}' has no Selector"
+        named, rest = selected_body(step), path[1:]
+    if named not in bodies:
+        known = ", ".join(list(bodies)[:10])
+        return f"the ForEachBody of '{step.name}' has no step '{named[:80]}'; it has {known}" if named else None
+    return path_trouble(bodies[named], rest, definition)
+
+
+def selected_body(step: Step) -> str:
+    """The step of the body that the Selector of a ForEach compares; empty if it names none."""
+    selector = step.arguments.get("Selector")
+    field = selector.get("Field") if isinstance(selector, dict) else None
+    try:
+        return reference(field.get(GET)).name if isinstance(field, dict) else ""
+    except ExpressionError:
+        return ""
 
 
 def _below(name: str, path: Path, said: str) -> str | None:

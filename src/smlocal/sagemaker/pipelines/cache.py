@@ -9,6 +9,8 @@ from smlocal.sagemaker.pipelines.definition import Step
 from smlocal.terms.validation.violation import Path, dotted
 
 _MOST_CHANGES: Final = 20
+NOT_CACHED: Final = "the service caches no step"
+NOT_ENABLED: Final = "the step has no CacheConfig with Enabled: true"
 _SUCCEEDED: Final = "Succeeded"
 _CONTENTS: Final = "Contents"
 """The key of what lies at locations, which the service does not look at."""
@@ -83,9 +85,9 @@ def ask_cache(
     `contents`: a digest of what lies at each location now, which must be the same too; None: it is not looked at.
     """
     if not step.type.keys:
-        return CacheAnswer(why=f"the service caches no step of type {step.type.name}")
+        return CacheAnswer(why=f"{NOT_CACHED} of type {step.type.name}")
     if step.cache is None or not step.cache.enabled:
-        return CacheAnswer(why="the step has no CacheConfig with Enabled: true")
+        return CacheAnswer(why=NOT_ENABLED)
     newest = sorted(earlier, key=lambda each: each.ended, reverse=True)
     whole = [each for each in newest if each.execution_status == _SUCCEEDED and each.step_status == _SUCCEEDED]
     oldest = None if step.cache.seconds is None else now - step.cache.seconds

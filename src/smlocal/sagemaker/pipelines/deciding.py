@@ -110,6 +110,18 @@ class _Edge:
     trigger: str
 
 
+@dataclass(kw_only=True, slots=True)
+class _Children:
+    """Of one ForEach."""
+
+    open: int
+    """Those that have not ended, and are not left out."""
+    free: int
+    """How many more may run at once."""
+    waiting: list[tuple[int, str]] = field(default_factory=list)
+    """A heap of those that may begin."""
+
+
 class Execution:
     """One execution of a definition. Every event costs what it changes, and not what the pipeline has."""
 
@@ -129,7 +141,7 @@ class Execution:
         `selected`: the steps to run; None: all that are not kept.
         """
         self.definition = definition
-        self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
+        self.limit_to(parallel)
         self.steps: dict[str, Step] = {}
         self.progress: dict[str, Progress] = {}
         self.stopping = False
@@ -148,9 +160,8 @@ class Execution:
         self._stopped = 0
         self._handled: set[str] = set()
         """Steps whose failure or stop began another step."""
-        self._bodies: dict[str, int] = {}
-        """For each ForEach, how many of its children run."""
-        self._waiting_children: dict[str, list[str]] = {}
+        self._bodies: dict[str, _Children] = {}
+        """Of each ForEach whose items are known."""
         self._kept = kept or {}
         self._built = False
         self._build(self._kept, selected)
@@ -161,7 +172,8 @@ class Execution:
         chosen = None if selected is None else set(selected)
         for name, step in self.definition.steps.items():
             if self._is_body(step):  # its children are made when the items are known; the ForEach waits in its place
-                self._wait_for(str(step.parent), step)
+                outside = tuple(each for each in step.after if not self._is_sibling(step, each.step))
+                self._wait_for(str(step.parent), replace(step, after=outside))
                 continue
             self.steps[name] = step
             self._order[name] = len(self._order)
@@ -192,6 +204,11 @@ class Execution:
     def _is_body(self, step: Step) -> bool:
         return step.parent is not None and self.definition.steps[step.parent].type.name == "ForEach"
 
+    def _is_sibling(self, step: Step, name: str) -> bool:
+        """True if both are in the body of the same ForEach: then they wait for each other in each iteration."""
+        other = self.definition.steps.get(name)
+        return other is not None and other.parent == step.parent
+
     def _keep(self, name: str, progress: Progress) -> None:
         """What is known of a step from before."""
         if progress.retry_at is not None:
@@ -212,7 +229,8 @@ class Execution:
         for name, progress in kept.items():
             parent = None if progress.iteration is None else kept.get(progress.iteration.parent)
             if progress.iteration is not None and parent is not None and parent.state in _ENDED:
-                self.steps[name] = self._child(progress.iteration.parent, name)
+                body = self.definition.steps[name.rpartition("-")[0]]
+                self.steps[name] = replace(body, name=name, parent=None, branch=None, after=())
                 self.progress[name] = progress
                 self._nested.setdefault(progress.iteration.parent, []).append(name)
 
@@ -254,6 +272,10 @@ class Execution:
     def next_time(self) -> float | None:
         """When `actions` has more to say without an event; None: never."""
         return self._retries[0][0] if self._retries and not self.stopping else None
+
+    def limit_to(self, parallel: int | None) -> None:
+        """How many steps may run at once from now on."""
+        self.parallel = min(parallel or MOST_PARALLEL, MOST_PARALLEL)
 
     def started(self, name: str, metadata: Mapping[str, Any] | None = None) -> None:
         """What a step makes was made, and runs."""
@@ -297,37 +319,51 @@ class Execution:
         if self.stopping:
             self.ended(name, End(state=State.STOPPED), now)
             return
-        body = self._child(name, name)
-        children = [f"{body.given['Name']}-{index}" for index in range(len(items))]
-        waiting = []
-        for index, child in enumerate(children):
-            iteration = Iteration(parent=name, index=index, item=items[index])
-            self.steps[child] = replace(body, name=child)
-            self._order[child] = len(self._order)
-            self._missing[child] = 0
-            self.progress[child] = Progress(iteration=iteration)
-            self._open += 1
-            before = self._kept.get(child)
-            if before is not None and before.iteration == iteration:
-                self._keep(child, before)
-            if self.progress[child].state is State.WAITING:
-                waiting.append(child)
-        states = [self.progress[child].state for child in children]
-        ended = sum(state in _ENDED for state in states)
-        self._nested[name] = children
-        self._bodies[name] = len(children) - ended
         self.started(name)
-        self._waiting_children[name] = waiting[::-1]
-        running = len(children) - ended - len(waiting)
-        for child in waiting[: max(int(self.steps[name].arguments["MaxConcurrency"]) - running, 0)]:
-            self._make_ready(child)
-            self._waiting_children[name].pop()
-        if ended == len(children):
+        children = [
+            self._add_child(body, Iteration(parent=name, index=index, item=item))
+            for index, item in enumerate(items)
+            for body in self.definition.children(name)
+        ]
+        states = [self.progress[child].state for child in children]
+        still = [each for each in states if each not in _ENDED]
+        most = int(self.steps[name].arguments["MaxConcurrency"])
+        running = len([each for each in still if each is not State.WAITING])
+        group = _Children(open=len(still), free=most - running)
+        self._nested[name], self._bodies[name] = children, group
+        for child in children:
+            if self.progress[child].state is State.WAITING and self._missing[child] == 0:
+                heapq.heappush(group.waiting, (self._order[child], child))
+        for child, state in zip(children, states, strict=True):
+            if state in _ENDED:
+                self._resolve(child)
+        self._begin_children(name)
+        if group.open == 0:
             self._end_for_each(name, now)
 
-    def _child(self, parent: str, name: str) -> Step:
-        """A step like the body of a ForEach."""
-        return replace(next(self.definition.children(parent)), name=name, parent=None, branch=None, after=())
+    def _add_child(self, body: Step, iteration: Iteration) -> str:
+        """The child for a step of the body and an item, as it was if it is known from before."""
+        child = f"{body.name}-{iteration.index}"
+        after = [each for each in body.after if self._is_sibling(body, each.step)]
+        renamed = tuple(replace(each, step=f"{each.step}-{iteration.index}") for each in after)
+        self.steps[child] = replace(body, name=child, parent=None, branch=None, after=renamed)
+        self._order[child] = len(self._order)
+        self._missing[child] = 0
+        self.progress[child] = Progress(iteration=iteration)
+        self._open += 1
+        self._wait_for(child, self.steps[child])
+        before = self._kept.get(child)
+        if before is not None and before.iteration == iteration:
+            self._keep(child, before)
+        return child
+
+    def _begin_children(self, name: str) -> None:
+        """As many as may run at once."""
+        group = self._bodies[name]
+        while group.free > 0 and group.waiting and not self.stopping:
+            _, child = heapq.heappop(group.waiting)
+            group.free -= 1
+            self._make_ready(child)
 
     def stop(self, now: float, *, again: bool = False) -> list[Action]:
         """Stop all that runs, and begin nothing more. `again`: it was stopping when it was interrupted."""
@@ -380,8 +416,13 @@ class Execution:
             self._leave_out(name)
             return
         self._missing[name] -= 1
-        if self._missing[name] == 0 and self._built:
+        if self._missing[name] > 0 or not self._built:
+            return
+        iteration = self.progress[name].iteration
+        if iteration is None:
             self._make_ready(name)
+        else:
+            heapq.heappush(self._bodies[iteration.parent].waiting, (self._order[name], name))
 
     def _leave_out(self, name: str) -> None:
         """The step never runs, and neither do those that wait for it."""
@@ -390,8 +431,11 @@ class Execution:
             each = waiting.pop()
             if self.progress[each].state is not State.WAITING:
                 continue
-            self.progress[each] = replace(self.progress[each], state=State.LEFT_OUT)
+            before = self.progress[each]
+            self.progress[each] = replace(before, state=State.LEFT_OUT)
             self._open -= 1
+            if before.iteration is not None:
+                self._bodies[before.iteration.parent].open -= 1
             waiting += [edge.step for edge in self._following.get(each, ())]
             waiting += self._nested.get(each, ())
 
@@ -399,30 +443,32 @@ class Execution:
         iteration = self.progress[name].iteration
         if iteration is None:
             return
-        parent = iteration.parent
-        self._bodies[parent] -= 1
-        waiting = self._waiting_children[parent]
-        if waiting and not self.stopping:
-            self._make_ready(waiting.pop())
-        if self._bodies[parent] == 0:
-            self._end_for_each(parent, now)
+        group = self._bodies[iteration.parent]
+        group.open -= 1
+        group.free += 1
+        self._begin_children(iteration.parent)
+        if group.open == 0:
+            self._end_for_each(iteration.parent, now)
 
     def _end_for_each(self, name: str, now: float) -> None:
         """With the last child. It has succeeded if all have."""
         states = [self.progress[child].state for child in self._nested[name]]
         good, bad = states.count(State.SUCCEEDED), states.count(State.FAILED)
         stopped = states.count(State.STOPPED)
-        word = "Succeeded" if good == len(states) else "PartiallySucceeded" if good else "Failed"
+        end = State.SUCCEEDED if good == len(states) else State.STOPPED if self.stopping else State.FAILED
         counts = {
-            "Status": word,
-            "InputItemCount": len(states),
+            "Status": end.value,
+            "InputItemCount": len(states) // max(len(list(self.definition.children(name))), 1),
             "TotalStepCount": len(states),
             "SucceededStepCount": good,
             "FailedStepCount": bad,
             "StoppedStepCount": stopped,
         }
-        state = State.STOPPED if self.stopping else State.SUCCEEDED if good == len(states) else State.FAILED
-        self.ended(name, End(state=state, metadata={"ForEach": counts}), now)
+        self.ended(name, End(state=end, metadata={"ForEach": counts}), now)
+
+    def describe_for_each(self, name: str, metadata: Mapping[str, Any]) -> None:
+        """More is known of a ForEach that has ended: what its Selector has picked."""
+        self.progress[name] = replace(self.progress[name], metadata={"ForEach": dict(metadata)})
 
     # What it is.
 

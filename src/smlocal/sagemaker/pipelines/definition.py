@@ -124,6 +124,15 @@ class StandIn:
     skip: bool = False
     """The step is taken for done, and answers nothing."""
 
+    @property
+    def spoken(self) -> str:
+        """What stands in for the step, in sentences."""
+        if self.skip:
+            return "it is skipped"
+        if self.outputs is not None:
+            return "its outputs are fixed"
+        return f"{self.file}:{self.handler} runs" if self.handler else f"{' '.join(self.command)} runs"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Definition:

@@ -18,7 +18,7 @@ _STEP: Final = regex(
     r"\.(?P<name>[A-Za-z0-9_\-]+)|\[(?P<place>[0-9]{1,9})\]|\[(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")\]"
 )
 _HEAD: Final = regex(r"[A-Za-z]+")
-_ROOTS: Final = ("Parameters", "Steps", "Execution", "ForEach", "ChildOutput")
+_ROOTS: Final = ("Parameters", "Steps", "Execution", "PipelineExperimentConfig", "ForEach", "IterationOutput")
 
 
 class ExpressionError(Exception):
@@ -30,7 +30,7 @@ class Reference:
     """What a `Get` names."""
 
     root: str
-    """`Parameters`, `Steps`, `Execution`; in a ForEach also `ForEach` and `ChildOutput`."""
+    """`Parameters`, `Steps`, `Execution`, `PipelineExperimentConfig`; in a ForEach `ForEach`, `IterationOutput`."""
     name: str
     """The parameter, the step or the variable."""
     path: Path = ()
@@ -61,7 +61,7 @@ def reference(text: Any) -> Reference:
     steps = _steps(text, len(root))
     if not steps or not isinstance(steps[0], str):
         raise ExpressionError(f"'{text[:80]}' names nothing")
-    if root in {"Parameters", "Execution"} and len(steps) > 1:
+    if root in {"Parameters", "Execution", "PipelineExperimentConfig"} and len(steps) > 1:
         raise ExpressionError(f"'{text[:80]}' goes below {root}.{steps[0]}, which is a plain value")
     return Reference(root=root, name=steps[0], path=tuple(steps[1:]))
 

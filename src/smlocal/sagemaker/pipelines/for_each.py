@@ -1,17 +1,20 @@
-"""What a ForEach computes: its items when it begins, its answer and the selected child when it has ended."""
+"""What a ForEach computes: its items when it begins, its answer and the selected iteration when it has ended."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from smlocal.sagemaker.pipelines.answers import selected_body
 from smlocal.sagemaker.pipelines.definition import Step
+from smlocal.sagemaker.pipelines.step_types import MOST_ITEMS
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 from smlocal.terms.json_size import too_large
 from smlocal.terms.validation.violation import kind_of
 
-MOST_ITEMS: Final = 100
 _MOST_PARTS: Final = 10_000
 _MOST_LEVELS: Final = 20
+Iteration = Mapping[str, Mapping[str, Any] | None]
+"""The answers of the steps of one iteration, by their names in the body; None for one that has not succeeded."""
 
 
 def items_of(step: Step, known: Known) -> list[Any]:
@@ -45,18 +48,20 @@ def _item(given: Any) -> Any:
     return given
 
 
-def selected_child(step: Step, answers: Sequence[Mapping[str, Any] | None], body: str) -> int | None:
-    """The place of the child that the Selector picks; None if there is no Selector, or no child has succeeded.
+def selected_iteration(step: Step, iterations: Sequence[Iteration]) -> int | None:
+    """The place of the iteration that the Selector picks; None if there is no Selector, or none has succeeded.
 
-    `answers`: those of the children; None for one that has not succeeded. Of equal ones the first is picked.
+    Of equal ones the first is picked.
     """
     selector = step.arguments.get("Selector")
     if selector is None:
         return None
+    body = selected_body(step)
     values: list[tuple[float, int]] = []
-    for index, answer in enumerate(answers):
-        if answer is not None:
-            value = _number(evaluate(selector["Field"], Known(children={body: answer})))
+    for index, answers in enumerate(iterations):
+        known = {name: answer for name, answer in answers.items() if answer is not None}
+        if body in known:
+            value = _number(evaluate(selector["Field"], Known(iteration=known)))
             values.append((-value if selector["Pick"] == "MaxBy" else value, index))
     return min(values)[1] if values else None
 
@@ -71,9 +76,14 @@ def _number(value: Any) -> float:
 
 
 def for_each_answer(
-    step: Step, counts: Mapping[str, Any], answers: Sequence[Mapping[str, Any] | None], body: str
-) -> dict[str, Any]:
-    """What other steps can refer to. `counts`: its metadata."""
-    chosen = selected_child(step, answers, body)
-    outputs = {"ChildOutputs": [answer or {} for answer in answers]}
-    return {**counts, **outputs, **({} if chosen is None else {"Selected": answers[chosen]})}
+    step: Step, counts: Mapping[str, Any], iterations: Sequence[Iteration]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What other steps can refer to, and its metadata. `counts`: those of its children."""
+    chosen = selected_iteration(step, iterations)
+    outputs = [{name: answer or {} for name, answer in answers.items()} for answers in iterations]
+    answer: dict[str, Any] = {**counts, "IterationOutputs": outputs}
+    if chosen is None:
+        return answer, dict(counts)
+    body = selected_body(step)
+    answer["Selected"] = iterations[chosen][body]
+    return answer, {**counts, "Selector": {"StepName": f"{body}-{chosen}", "Index": chosen}}

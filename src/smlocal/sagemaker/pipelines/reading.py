@@ -1,10 +1,12 @@
 """Reads a definition, or a CreatePipeline request with one: valid, or one error with all mistakes."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import mistake_lines
@@ -20,6 +22,7 @@ from smlocal.sagemaker.pipelines.step_reading import UNPARSED, read_step, says
 from smlocal.sagemaker.pipelines.step_types import MOST_BYTES, MOST_LEVELS, MOST_NESTED, MOST_STEPS
 from smlocal.terms.validation.violation import Path, Violation, kind_of
 from smlocal.terms.validation.walk import MOST_VIOLATIONS, missing
+from smlocal.terms.validation.wording import sentence
 
 DEFINITION: Final = "PipelineDefinition"
 _LOCATION: Final = "PipelineDefinitionS3Location"
@@ -31,6 +34,7 @@ _REQUEST: Final = (
     *("PipelineName", "PipelineDisplayName", DEFINITION, _LOCATION, "PipelineDescription", "ClientRequestToken"),
     *("RoleArn", "Tags", "ParallelismConfiguration", "PipelineVersionAliases", LOCAL),
 )
+_NAME: Final = regex(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,255}")
 _Waiting = tuple[Any, Path, Step | None, bool | None, int]
 
 
@@ -51,28 +55,44 @@ def read_definition(
     *,
     given: Mapping[str, Any] | None = None,
     stand_ins: Collection[str] = (),
-    demands_stand_ins: bool = True,
+    begins: bool = True,
+    runs_here: bool = True,
+    strict: bool = True,
+    others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> Definition:
     """The checked definition.
 
-    `given`: values of parameters, if an execution is to begin. `stand_ins`: names of steps that have one besides those
-    that the document names. `demands_stand_ins`: that a step has none is a mistake.
+    `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
+    without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
+    `runs_here`: what this machine cannot do, or needs a stand-in for, is a mistake. `strict`: what steps make must be
+    as the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the
+    definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
-        document = _inner(document)
-    definition, found = _checked(document, given, local, stand_ins, demands_stand_ins=demands_stand_ins)
+        document = _inner(document, as_text=not runs_here)
+    asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, runs_here=runs_here, strict=strict)
+    definition, found = _checked(document, local, asked)
+    found += others(definition)
     if found:
         raise invalid_definition(document, found, outer)
     return replace(definition, request=request)
 
 
-def _inner(document: Document) -> Document:
+def _inner(document: Document, *, as_text: bool) -> Document:
     """The definition in a request, as a document of its own."""
     found = [says((name,), "CreatePipeline has no such member", None) for name in document.data if name not in _REQUEST]
     found += [missing((name,)) for name in ("PipelineName",) if document.data.get(name) is None]
+    name = document.data.get("PipelineName")
+    if isinstance(name, str) and not _NAME.fullmatch(name):
+        service = sentence(
+            name[:300], "pipelineName", f"Member must satisfy regular expression pattern: {_NAME.pattern}"
+        )
+        found.append(Violation(path=("PipelineName",), text=service, service=service))
+    elif name is not None and not isinstance(name, str):
+        found.append(says(("PipelineName",), f"must be text; it is {kind_of(name)}"))
     parallel = document.data.get("ParallelismConfiguration")
     most = parallel.get("MaxParallelExecutionSteps") if isinstance(parallel, dict) else None
     if parallel is not None and (type(most) is not int or most < 1):
@@ -80,9 +100,11 @@ def _inner(document: Document) -> Document:
             says(("ParallelismConfiguration", "MaxParallelExecutionSteps"), "must be a whole number from 1 on")
         )
     text = document.data.get(DEFINITION)
-    if text is None and document.data.get(_LOCATION) is None:
+    if text is None and document.data.get(_LOCATION) is not None:
+        found.append(says((_LOCATION,), f"is for clients of smlocal serve; a file has the definition as {DEFINITION}"))
+    elif text is None:
         found.append(missing((DEFINITION,)))
-    elif not isinstance(text, str | dict):
+    elif not isinstance(text, str if as_text else str | dict):
         found.append(says((DEFINITION,), f"must be JSON text; it is {kind_of(text)}"))
     if found:
         raise invalid_definition(document, found)
@@ -120,14 +142,18 @@ def _by_line(document: Document, violations: list[Violation]) -> list[Violation]
     return sorted(violations, key=lambda violation: document.nearest_line(violation.path) or 0)
 
 
-def _checked(
-    document: Document,
-    given: Mapping[str, Any] | None,
-    local: Any,
-    others: Collection[str],
-    *,
-    demands_stand_ins: bool,
-) -> tuple[Definition, list[Violation]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """How a definition is to be read."""
+
+    given: Mapping[str, Any] | None
+    begins: bool
+    stand_ins: Collection[str]
+    runs_here: bool
+    strict: bool
+
+
+def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition, list[Violation]]:
     data = document.data
     found = list(_top_violations(data))
     parameters, wrong = read_parameters(data.get("Parameters"))
@@ -137,21 +163,28 @@ def _checked(
     stand_ins, wrong = read_stand_ins(local)
     found += wrong
     found += misfits(stand_ins, steps)
-    taken = {*stand_ins, *others}
+    taken = {*stand_ins, *asked.stand_ins}
     definition = Definition(parameters=parameters, steps=steps, stand_ins=stand_ins, given=data, document=document)
     for more in (graph_violations(steps), reference_violations(definition), property_file_violations(steps)):
         found += islice(more, MOST_VIOLATIONS)  # each may say what is meant, which takes time
     values = {name: parameter.default for name, parameter in parameters.items() if parameter.default is not None}
-    if given is not None:
-        values, unfit = values_of(parameters, given)
-        found += [Violation(path=("Parameters",), text=text) for _, text in unfit]
+    if asked.given is not None:
+        values, unfit = values_of(parameters, asked.given)
+        unfit = [each for each in unfit if asked.begins or each[0] in asked.given]
+        found += [Violation(path=_place_of_value(local, name), text=text) for name, text in unfit]
     for step in steps.values():
         if len(found) > MOST_VIOLATIONS:
             break
-        found += argument_violations(step, document, values, taken)
-        if demands_stand_ins:
+        found += argument_violations(step, document, values, taken, strict=asked.strict, runs_here=asked.runs_here)
+        if asked.runs_here:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]
+
+
+def _place_of_value(local: Any, name: str) -> Path:
+    """Where the value of a parameter is given: in `Local`, or by a client, which has no line."""
+    given = local.get("Parameters") if isinstance(local, dict) else None
+    return (LOCAL, "Parameters", name) if isinstance(given, dict) and name in given else ("Parameters",)
 
 
 def _top_violations(data: Mapping[str, Any]) -> Iterator[Violation]:

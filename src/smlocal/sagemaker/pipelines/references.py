@@ -18,7 +18,7 @@ from smlocal.sagemaker.pipelines.expressions import (
 )
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.step_reading import says
-from smlocal.sagemaker.pipelines.step_types import EXECUTION_VARIABLES
+from smlocal.sagemaker.pipelines.step_types import EXECUTION_VARIABLES, EXPERIMENT, JOB_VARIABLES
 from smlocal.sagemaker.pipelines.values import parsed_path
 from smlocal.terms.validation.violation import Path, Violation, closest
 
@@ -102,11 +102,23 @@ def _trouble(given: Any, step: Step | None, definition: Definition) -> str | Non
             None if found.name in definition.parameters else _unknown("parameter", found, list(definition.parameters))
         )
     if found.root == "Execution":
-        return None if found.name in EXECUTION_VARIABLES else _unknown("execution variable", found, EXECUTION_VARIABLES)
+        return _variable_trouble(found, step)
+    if found.root == "PipelineExperimentConfig":
+        config = definition.given.get("PipelineExperimentConfig")
+        has = found.name in EXPERIMENT and isinstance(config, dict) and config.get(found.name) is not None
+        return None if has else f"the pipeline's PipelineExperimentConfig has no '{found.name[:80]}'"
     if found.root == "Steps":
         target = definition.steps.get(found.name)
         return None if target is None else path_trouble(target, found.path, definition)
     return _in_for_each(found, step, definition)
+
+
+def _variable_trouble(found: Reference, step: Step | None) -> str | None:
+    kind = next((kind for kind, name in JOB_VARIABLES.items() if name == found.name), None)
+    if kind is not None:
+        own = step is not None and step.type.name == kind
+        return None if own else f"{found.text} is known only to the arguments of a {kind} step"
+    return None if found.name in EXECUTION_VARIABLES else _unknown("execution variable", found, EXECUTION_VARIABLES)
 
 
 def _unknown(what: str, found: Reference, known: Any) -> str:
@@ -119,9 +131,7 @@ def _in_for_each(found: Reference, step: Step | None, definition: Definition) ->
         body = step is not None and step.parent is not None and definition.steps[step.parent].type.name == "ForEach"
         if not body:
             return f"{found.text} is known only in the body of a ForEach"
-        if found.name != "CurrentItem" or len(found.path) > 1:
-            return "an item is written ForEach.CurrentItem, or ForEach.CurrentItem.field"
-        return None
+        return None if found.name == "CurrentItem" else "an item is written ForEach.CurrentItem"
     target = definition.steps.get(found.name)
     if step is None or target is None or target.parent != step.name:
         return f"{found.text} is known only to the Selector of the ForEach with the step '{found.name[:80]}'"

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from smlocal.base.regex import regex
@@ -30,6 +29,10 @@ def read_stand_ins(local: Any) -> tuple[dict[str, StandIn], list[Violation]]:
     path: Path = (LOCAL, _PLACE)
     if not isinstance(given, dict):
         return {}, [says(path, f"is {kind_of(given)}, and must be a map of names of steps")]
+    return _read(given, path)
+
+
+def _read(given: Mapping[str, Any], path: Path) -> tuple[dict[str, StandIn], list[Violation]]:
     stand_ins: dict[str, StandIn] = {}
     found: list[Violation] = []
     for name, each in given.items():
@@ -50,11 +53,10 @@ def read_stand_in_file(path: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise JobFileMissingError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     document = load_document(text, name=os.path.basename(path), directory=os.path.dirname(os.path.abspath(path)))
-    _, found = read_stand_ins({_PLACE: document.data})
+    _, found = _read(document.data, ())
     if found:
-        inner = [replace(each, path=each.path[2:]) for each in found]
         raise RequestInvalidError(
-            f"{len(found):,} problem{'s' * (len(found) > 1)} in {document.name}", details=mistake_lines(document, inner)
+            f"{len(found):,} problem{'s' * (len(found) > 1)} in {document.name}", details=mistake_lines(document, found)
         )
     return document.data
 

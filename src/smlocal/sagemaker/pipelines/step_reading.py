@@ -6,9 +6,19 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.regex import regex
 from smlocal.sagemaker.pipelines.conditions import condition_violations
-from smlocal.sagemaker.pipelines.definition import After, CacheConfig, Output, PropertyFile, RetryPolicy, Step
+from smlocal.sagemaker.pipelines.definition import (
+    SUCCEEDED,
+    After,
+    CacheConfig,
+    Output,
+    PropertyFile,
+    RetryPolicy,
+    Step,
+)
 from smlocal.sagemaker.pipelines.expressions import is_expression
 from smlocal.sagemaker.pipelines.step_types import (
+    COMPLETED,
+    MOST_ITEMS,
     MOST_OUTPUTS,
     MOST_PARALLEL,
     PARAMETER_TYPES,
@@ -168,12 +178,11 @@ def _dependencies(given: Any, path: Path) -> tuple[tuple[After, ...], list[Viola
             after.append(After(step=each, path=at))
         elif not isinstance(each, dict) or not isinstance(each.get("Step"), str) or set(each) - {"Step", "Trigger"}:
             found.append(says(at, "must be the name of a step, or a map with Step and Trigger"))
-        elif each.get("Trigger", "Any") not in TRIGGERS:
-            found.append(says((*at, "Trigger"), f"must be one of {', '.join(TRIGGERS)}"))
+        elif each.get("Trigger", "Any") not in (COMPLETED, *TRIGGERS):
+            found.append(says((*at, "Trigger"), f"must be one of {', '.join((COMPLETED, *TRIGGERS))}"))
         else:
-            after.append(
-                After(step=each["Step"], path=at, **({"trigger": each["Trigger"]} if "Trigger" in each else {}))
-            )
+            trigger = each.get("Trigger", COMPLETED)
+            after.append(After(step=each["Step"], path=at, trigger=SUCCEEDED if trigger == COMPLETED else trigger))
     return tuple(after), found
 
 
@@ -312,8 +321,11 @@ def _unknown_arguments(arguments: Mapping[str, Any], path: Path, known: tuple[st
 
 def _for_each(arguments: Mapping[str, Any], path: Path) -> tuple[_Below, list[Violation]]:
     found = _unknown_arguments(arguments, path, ("IterableItems", "MaxConcurrency", "Selector", "ForEachBody"))
-    if not is_expression(arguments.get("IterableItems")) and not isinstance(arguments.get("IterableItems"), list):
+    items = arguments.get("IterableItems")
+    if not is_expression(items) and not isinstance(items, list):
         found.append(says((*path, "IterableItems"), "must be a list, or an expression whose value is a JSON list"))
+    elif isinstance(items, list) and len(items) > MOST_ITEMS:
+        found.append(says((*path, "IterableItems"), f"has {len(items):,} items; {MOST_ITEMS} are allowed"))
     most = arguments.get("MaxConcurrency")
     if type(most) is not int or not 1 <= most <= MOST_PARALLEL:
         found.append(says((*path, "MaxConcurrency"), f"must be a whole number from 1 to {MOST_PARALLEL}"))
@@ -323,9 +335,9 @@ def _for_each(arguments: Mapping[str, Any], path: Path) -> tuple[_Below, list[Vi
         or selector.get("Pick") not in {"MaxBy", "MinBy"}
         or not is_expression(selector.get("Field"))
     ):
-        text = 'must have Pick, MaxBy or MinBy, and Field, such as {"Get": "ChildOutput.STEP.MEMBER"}'
+        text = 'must have Pick, MaxBy or MinBy, and Field, such as {"Get": "IterationOutput.STEP.MEMBER"}'
         found.append(says((*path, "Selector"), text))
     body = arguments.get("ForEachBody")
-    if not isinstance(body, list) or len(body) != 1:
-        found.append(says((*path, "ForEachBody"), "must be a list of one step"))
+    if not isinstance(body, list) or not body:
+        found.append(says((*path, "ForEachBody"), "must be a list with at least one step"))
     return (((*path, "ForEachBody"), body or [], None),), found

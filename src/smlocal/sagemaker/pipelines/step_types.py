@@ -15,15 +15,23 @@ MOST_NESTED: Final = 50
 """Conditions in each other."""
 MOST_PARALLEL: Final = 50
 """Steps of one execution at once."""
+MOST_ITEMS: Final = 100
+"""Of a ForEach."""
 MOST_PARAMETERS: Final = 200
 MOST_OUTPUTS: Final = 50
 """Of a Lambda or a Callback."""
 PARAMETER_TYPES: Final = ("String", "Integer", "Boolean", "Float")
+COMPLETED: Final = "Completed"
+"""The trigger of an ordinary dependency, which clients leave out."""
 TRIGGERS: Final = ("Failed", "Stopped", "Any")
 EXECUTION_VARIABLES: Final = (
     *("PipelineName", "PipelineArn", "PipelineExecutionId", "PipelineExecutionArn"),
     *("StartDateTime", "CurrentDateTime"),
 )
+JOB_VARIABLES: Final = {"Training": "TrainingJobName", "Processing": "ProcessingJobName"}
+"""Execution variables that only steps of these types know: the name of their own job."""
+EXPERIMENT: Final = ("ExperimentName", "TrialName")
+"""The members of PipelineExperimentConfig."""
 
 _OF_ALL: Final = ("Name", "Type", "Arguments", "DependsOn", "DisplayName", "Description")
 _OF_JOBS: Final = (*_OF_ALL, "CacheConfig", "RetryPolicies")
@@ -130,7 +138,7 @@ _ROWS: Final = (
         members=_OF_ALL,
         own=(
             *("Status", "InputItemCount", "TotalStepCount", "SucceededStepCount", "FailedStepCount"),
-            *("StoppedStepCount", "ChildOutputs", "Selected"),
+            *("StoppedStepCount", "IterationOutputs", "Selected"),
         ),
     ),
     StepType(name="Cleanup", metadata="Cleanup", members=(), own=("CleanedSteps", "FailedSteps", "SkippedSteps")),

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
+from smlocal.jobs import documents
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.jobs import Store
@@ -18,12 +19,13 @@ from smlocal.terms.statuses import JobStatus
 
 STATE: Final = "pipeline"
 """The document of an execution: the names of the steps that have begun, its status, the items of each ForEach."""
+OUTLINE: Final = "Outline"
+"""In the details of the plan of an execution: its parameters and steps, and what they cost at most."""
 CLIENT: Final = "pipeline-client"
 """The document with the rights of the client that has started it; none for executions of this machine's user."""
 RETRY: Final = "pipeline-retry"
 """With a job that goes on with an execution that had ended: when that was first made, and the client's token."""
-STEP_OF: Final = "step-of"
-"""With a job that a step has made: the execution and the step."""
+STEP_OF: Final = documents.STEP_OF
 CALLBACK: Final = "callback"
 """The kind of the resource that leads from the token of a Callback to its step."""
 _STATUSES: Final = {
@@ -60,6 +62,8 @@ class StoredStep:
     """Of a Callback: its message, with the token."""
     note: str = ""
     """What stood in for it."""
+    job: str = ""
+    """The name of what the last attempt has made: a job, a model, an endpoint."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """The locations that it has written, and where that is on this machine."""
     contents: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +85,7 @@ class StoredStep:
             "Cache": self.cache,
             "Waits": self.waits,
             "Note": self.note or None,
+            "Job": self.job or None,
             "Folders": dict(self.folders) or None,
             "Contents": dict(self.contents) or None,
         }
@@ -103,6 +108,7 @@ def stored_step(name: str, document: Mapping[str, Any]) -> StoredStep:
         cache=document.get("Cache"),
         waits=document.get("Waits"),
         note=document.get("Note", ""),
+        job=document.get("Job", ""),
         folders=document.get("Folders", {}),
         contents=document.get("Contents", {}),
     )
@@ -143,7 +149,9 @@ def described(stored: StoredJob) -> dict[str, Any]:
         "LastModifiedTime": record.modified,
         "ParallelismConfiguration": request.get("ParallelismConfiguration"),
         "SelectiveExecutionConfig": request.get("SelectiveExecutionConfig"),
+        "PipelineExperimentConfig": request.get("PipelineExperimentConfig"),
         "PipelineVersionId": request.get("PipelineVersionId"),
+        "RoleArn": request.get("RoleArn"),
     }
     return {name: value for name, value in known.items() if value is not None}
 
@@ -166,6 +174,9 @@ def answer_callback(
     """
     waiting = store.resource(CALLBACK, token)
     if waiting is None:
+        for record, answered in store.jobs_with(answer_document(token)):
+            if request and answered.get("Request") == request:
+                return record.arn
         raise _unknown(token, "No step that runs has it. A step's token is in its message, and in smlocal describe.")
     job, step = waiting.body["Job"], waiting.body["Step"]
     waits = (store.document(job, step_document(step)) or {}).get("Waits") or {}

@@ -37,6 +37,8 @@ class Known:
     """By name, of their own type."""
     execution: Mapping[str, str] = field(default_factory=dict)
     """The execution variables."""
+    experiment: Mapping[str, Any] = field(default_factory=dict)
+    """The pipeline's PipelineExperimentConfig, evaluated."""
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Name of each step that has ended to its answer. `OutputParameters` is a map there."""
     file_of: Callable[[str, str], Any] | None = None
@@ -45,8 +47,8 @@ class Known:
     """The JSON document at a location in S3; raises `ValueUnknownError`."""
     item: Any = None
     """In a ForEach: the item. None elsewhere."""
-    children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """For the selector of a ForEach: the answer of one child, by the name of its body."""
+    iteration: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """For the Selector of a ForEach: the answers of the steps of one iteration, by their names in its body."""
 
 
 def evaluate(value: Any, known: Known, path: Path = ()) -> Any:
@@ -62,6 +64,18 @@ def evaluate(value: Any, known: Known, path: Path = ()) -> Any:
     if isinstance(value, list):
         return [evaluate(item, known, (*path, index)) for index, item in enumerate(value)]
     return value
+
+
+def as_far_as_known(value: Any, known: Known) -> Any:
+    """The value; an expression without a value stays as it is written."""
+    if isinstance(value, dict) and not is_expression(value):
+        return {name: as_far_as_known(item, known) for name, item in value.items()}
+    if isinstance(value, list):
+        return [as_far_as_known(item, known) for item in value]
+    try:
+        return evaluate(value, known)
+    except ValueUnknownError:
+        return value
 
 
 def printed(value: Any) -> str:
@@ -134,9 +148,11 @@ def _referred(to: Reference, known: Known) -> Any:
         return _named(known.parameters, to, "a parameter of the pipeline")
     if to.root == "Execution":
         return _named(known.execution, to, "an execution variable")
+    if to.root == "PipelineExperimentConfig":
+        return _named(known.experiment, to, "a member of PipelineExperimentConfig")
     if to.root == "ForEach":
         return _item(to, known)
-    answers = known.children if to.root == "ChildOutput" else known.answers
+    answers = known.iteration if to.root == "IterationOutput" else known.answers
     if to.name not in answers:
         raise ValueUnknownError(f"{to.text}: the step '{to.name}' has no answer, because it has not succeeded")
     return at_path(answers[to.name], to.path, to.text)
@@ -151,8 +167,6 @@ def _named(values: Mapping[str, Any], to: Reference, what: str) -> Any:
 def _item(to: Reference, known: Known) -> Any:
     if known.item is None or to.name != "CurrentItem":
         raise ValueUnknownError(f"{to.text} is known only to the body of a ForEach")
-    if len(to.path) > 1:
-        raise ExpressionError(f"{to.text}: an item has one level of fields")
     return at_path(known.item, to.path, to.text)
 
 

@@ -104,6 +104,11 @@ def served(model: Mapping[str, Any]) -> dict[str, Any]:
     return with_containers(request, here["Containers"])
 
 
+def sources_of(model: Mapping[str, Any]) -> dict[str, str]:
+    """Folders of this machine that stand for what a stored model or package names."""
+    return dict((model.get(HERE) or {}).get(SOURCES) or {})
+
+
 def with_containers(model: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The request with these containers, and no others."""
     rest = {name: value for name, value in model.items() if name not in {"PrimaryContainer", "Containers"}}
@@ -140,7 +145,7 @@ def containers_of_packages(store: Store, model: Mapping[str, Any]) -> tuple[list
                 remedy=["smlocal models lists all."],
             )
         found += _given(container, package)
-        sources.update((package.body.get(HERE) or {}).get(SOURCES) or {})
+        sources.update(sources_of(package.body))
     return found, sources
 
 
@@ -157,8 +162,8 @@ def _given(container: Mapping[str, Any], package: StoredResource) -> Iterator[di
     status = package.body.get(STATUS)
     if VERSION in package.body and status != APPROVED:
         raise ModelPackageError(
-            f"the model package {package.arn} is not approved, but {status}",
-            remedy=[f"Approve it, as the service demands: smlocal models {package.arn} --approve"],
+            f"the model package {package.name} is not approved, but {status}",
+            remedy=[f"Approve it, as the service demands: smlocal models {package.name} --approve"],
         )
     definitions = _specification(package, container.get(_SPECIFICATION)).get("Containers") or []
     own = {name: value for name, value in container.items() if name not in {_NAME, _SPECIFICATION, "Environment"}}
@@ -181,7 +186,7 @@ def _specification(package: StoredResource, name: str | None) -> Mapping[str, An
         more = package.body.get("AdditionalInferenceSpecifications") or ()
         found = next((each for each in more if each.get("Name") == name), None)
         if found is None:
-            raise ModelPackageError(f"the model package {package.arn} has no specification named {name}")
+            raise ModelPackageError(f"the model package {package.name} has no specification named {name}")
     if found is None:
         raise _without_image(package)
     return dict(found)
@@ -189,7 +194,7 @@ def _specification(package: StoredResource, name: str | None) -> Mapping[str, An
 
 def _without_image(package: StoredResource) -> ModelPackageError:
     return ModelPackageError(
-        f"the model package {package.arn} has no InferenceSpecification with an image",
+        f"the model package {package.name} has no InferenceSpecification with an image",
         remedy=["Algorithms of an AWS account are not on this machine: register the model with its image."],
     )
 

@@ -7,31 +7,21 @@ from typing import Any, Final
 from smlocal.jobfile.document import Document
 from smlocal.jobs.store.home import home_directory
 from smlocal.jobs.store.jobs import Store
-from smlocal.jobs.store.resources import StoredResource
-from smlocal.sagemaker.serving.model_registry import HERE, MODEL, SOURCES, add_sources, find, served
+from smlocal.sagemaker.serving.model_registry import MODEL, add_sources, find, served, sources_of
 
 _MODEL: Final = ("PrimaryContainer", "ExecutionRoleArn", "EnableNetworkIsolation", "VpcConfig")
 
 
-def recorded_model(name: str) -> StoredResource | None:
-    """The model of this name; None if no client has made it here."""
+def with_known_model(document: Document, name: str) -> None:
+    """Write the model of this name into the document, if a client has made it here."""
     if not os.path.isdir(home := home_directory()):
-        return None
-    with Store.open(home) as store:
-        return find(store, MODEL, name)
-
-
-def with_known_model(document: Document) -> None:
-    """Write the model that ModelName names into the document, unless that has one itself."""
-    data = document.data
-    name = data.get("ModelName")
-    if not isinstance(name, str) or "PrimaryContainer" in data or "Containers" in data:
         return
-    model = recorded_model(name)
+    with Store.open(home) as store:
+        model = find(store, MODEL, name)
     if model is not None:
-        add_model(data, served(model.body))
+        add_model(document.data, served(model.body))
         overrides, document.overrides = document.overrides, f"the model {name}"
-        add_sources(document, (model.body.get(HERE) or {}).get(SOURCES) or {})
+        add_sources(document, sources_of(model.body))
         document.overrides = overrides
 
 

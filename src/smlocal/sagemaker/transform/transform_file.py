@@ -85,9 +85,11 @@ class TransformReading(SharedReading):
     def complete(self, document: Document, *, strict: bool) -> None:
         """Fill in the named model, if it is known here: made by a client, or by a job."""
         if not strict:
-            from smlocal.sagemaker.transform.known_models import with_known_model  # the store; no schema needs it
+            data = document.data
+            if isinstance(data.get("ModelName"), str) and "PrimaryContainer" not in data and "Containers" not in data:
+                from smlocal.sagemaker.transform.known_models import with_known_model  # the store; no schema needs it
 
-            with_known_model(document)
+                with_known_model(document, data["ModelName"])
             MODEL.complete(document, strict=strict)
 
     def broken_rules(

@@ -210,8 +210,8 @@ _CLASSES = {
 _TOKENS = regex(r"\\p\{\w+\}|\\.|[\[\].]", re.DOTALL)
 _BEYOND = (r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF")
 """The characters that Java writes as two: so, and for Python."""
-_REPEATED_END = regex(r"\$\{\d+,\d+\}$")
-"""In Java it means the end."""
+_REPEATED_END = "${"
+"""As in `${1,128}`, behind some patterns: in Java it means the end."""
 _ANYTHING = (r"[\S\s]*",)
 
 
@@ -230,7 +230,7 @@ def translate(pattern: str) -> str:
             return _DOT
         return _CLASSES.get(text, text)
 
-    return _TOKENS.sub(token, _REPEATED_END.sub("", pattern).replace(*_BEYOND))
+    return _TOKENS.sub(token, pattern.partition(_REPEATED_END)[0].replace(*_BEYOND))
 
 
 @cache

@@ -12,6 +12,9 @@ from tests.doors.server.page.chromium import Browser, Tab, program, running_brow
 from tests.kit.fixtures import touch_inside
 from tests.unit.sagemaker.tuning.test_tuning_file import REQUEST
 
+from smlocal.jobfile.document import Document
+from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START
+from smlocal.sagemaker.pipelines.stored import STATE, step_document
 from smlocal.sagemaker.tuning.facts import NAME, TUNING
 from smlocal.sagemaker.tuning.trials import Trial, document_kind
 
@@ -101,6 +104,41 @@ def test_a_table_stays_sorted_as_it_was_chosen(tab: Tab, endpoint: Any) -> None:
         endpoint.store.put_documents("seen-search", trial(1, "0.2", 0.125))
         tab.sees("0.125", ".rows")  # drawn again
         assert tab.value(shown) == "t-2,t-1"
+
+
+@pytest.mark.slow(2)
+def test_values_of_a_step_stay_open_and_its_box_leads_to_its_row(tab: Tab, endpoint: Any) -> None:
+    steps = [
+        {"Name": name, "Type": "Fail", "Arguments": {"ErrorMessage": {"Get": "Execution.PipelineName"}}}
+        for name in ("One", "Two")
+    ]
+
+    def step(number: int, state: str) -> dict[str, Any]:
+        progress = {"state": state, "attempts": 1, "began": time.time(), "number": number, "reason": f"because {state}"}
+        document = {"Type": "Fail", "Progress": progress, "Arguments": {"ErrorMessage": "seen"}}
+        return {step_document(steps[number - 1]["Name"]): document}
+
+    start = {"PipelineName": "seen"}
+    data = {"Version": "2020-12-01", "Steps": steps}
+    job = {**Document(data, name="pipeline.json", directory="/").record(), START: start, EXECUTION: "a", OUTPUT: "/out"}
+    state = {"Names": ["One", "Two"], "Items": {}, "Status": "Executing", "Stopping": False}
+    documents = {"request": start, "job": job, STATE: state, **step(1, "Failed"), **step(2, "Executing")}
+    about = {"arn": "arn:aws:sagemaker:us-east-1:0:pipeline/seen/execution/a", "platform": "sagemaker_pipeline"}
+    known = {"run_id": "0" * 8, "created": time.time(), "supervisor_pid": os.getpid(), "documents": documents}
+    with endpoint.store.create("seen-a", **known, **about):
+        tab.look(width=420, height=800)
+        tab.go(f"{endpoint.address}/-/jobs/seen-a")
+        tab.sees("because Executing", ".rows")
+        tab.click("details:nth-of-type(2) summary")
+        tab.wait("document.querySelectorAll('details[open]').length === 1")
+        tab.value("document.querySelector('.graph').scrollTo(30, 0)")
+        endpoint.store.put_documents("seen-a", step(2, "Failed"))
+        tab.sees("because Failed", "#step-1")  # drawn again
+        assert tab.value("document.querySelector('details[open] summary').firstChild.data.trim()") == "Two"
+        assert tab.value("document.querySelector('.graph').scrollLeft") == 30
+        assert tab.value("document.documentElement.scrollWidth") == 420
+        tab.click(".graph a[href='#step-1'] .name")
+        tab.wait("document.querySelector('tr:target').id === 'step-1'")
 
 
 @pytest.mark.slow(2)

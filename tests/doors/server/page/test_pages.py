@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobs.documents import TUNED_BY
+from smlocal.jobs.documents import STEP_OF, TUNED_BY
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.statuses import COMPLETED, FAILED
 
@@ -100,7 +100,7 @@ def test_the_list_is_filtered_and_paged(browserless: Any, endpoint: Any) -> None
     assert browserless.get("/?after=bad").status == 400
 
 
-def test_the_list_names_kinds_and_searches(browserless: Any, endpoint: Any) -> None:
+def test_the_list_names_kinds_searches_and_executions(browserless: Any, endpoint: Any) -> None:
     record(endpoint.store, "search-01-001-ab-01")
     record(endpoint.store, "rows-02", platform="sagemaker_processing")
     endpoint.store.put_document("search-01-001-ab-01", TUNED_BY, {"Arn": "arn:aws:x:tuning-job/search-01"})
@@ -109,6 +109,9 @@ def test_the_list_names_kinds_and_searches(browserless: Any, endpoint: Any) -> N
     assert both.count('<span class="of">') == 1
     for text in ("<h1>Jobs</h1>", "<td>training job</td>", "<td>processing job</td>", "of search-01</span>"):
         assert text in both
+    by = {"Arn": "arn:aws:x:pipeline/p/execution/abc", "Name": "p-abc", "Run": "0" * 8, "Step": "Prepare"}
+    endpoint.store.put_document("rows-02", STEP_OF, by)
+    assert "of p-abc</span>" in browserless.get("/").text
     assert names(browserless.get("/?kind=processing+job").text) == ["rows-02"]
     assert names(browserless.get("/?kind=training+job&name=search").text) == ["search-01-001-ab-01"]
     assert "No job is as asked" in browserless.get("/?kind=endpoint").text

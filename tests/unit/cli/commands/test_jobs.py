@@ -151,6 +151,20 @@ def test_a_list_says_the_kind_what_came_of_a_job_and_the_cause(one_of_each: Call
         assert one_of_each(name) == line
 
 
+def test_the_jobs_of_an_execution_stand_below_it_with_those_that_they_have_made(
+    remember: Callable[..., None], smlocal: Run
+) -> None:
+    remember("earlier", platform="sagemaker_pipeline", documents={"pipeline": {"Names": ["Search"]}})
+    by = {"Name": "earlier", "Run": "0" * 8, "Arn": "a", "Step": "Search", "Attempt": 1}
+    remember("search", platform="sagemaker_tuning", documents={"tuning": {}, "step-of": by})
+    for number in (1, 2):
+        remember(f"trial-{number}", documents={"tuned-by": {"Name": "search", "Run": "0" * 8}})
+    remember("prepare", platform="sagemaker_processing", documents={"step-of": by})
+    remember("removed", documents={"step-of": {**by, "Run": "1" * 8}})
+    lines = [line[: line.index("  ", 8)].rstrip() for line in smlocal("jobs").stdout.splitlines()[1:]]
+    assert lines == ["removed", "earlier", "  prepare", "  search", "    trial-2", "    trial-1"]
+
+
 @pytest.mark.usefixtures("one_of_each")
 def test_the_jobs_of_a_search_stand_below_it(smlocal: Run) -> None:
     lines = smlocal("jobs").stdout.splitlines()

@@ -18,6 +18,7 @@ FILES = {
     ),
     "transform": ("TransformInput: {SplitType: Line}", "TransformInput.SplitType"),
     "endpoint": ("PrimaryContainer: {Image: image}", "PrimaryContainer.Image"),
+    "pipeline": ("Steps: [{Name: A}]", "Steps[].Name"),
 }
 
 

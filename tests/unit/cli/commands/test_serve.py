@@ -1,5 +1,7 @@
 """What `smlocal serve` and `smlocal exec` refuse before they begin."""
 
+from pathlib import Path
+
 import pytest
 from tests.kit import Run
 
@@ -24,3 +26,17 @@ def test_bad_input(words: tuple[str, ...], code: int, said: str, smlocal: Run) -
     done = smlocal(*words)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("command", [("serve",), ("exec", "true")], ids=["serve", "exec"])
+def test_stand_ins_with_mistakes(command: tuple[str, ...], tmp_path: Path, smlocal: Run) -> None:
+    file = tmp_path / "steps.yaml"
+    name, *rest = command
+    done = smlocal(name, "--steps", str(file), *rest)
+    assert (done.returncode, f"{file} cannot be read" in done.stderr) == (2, True), done.stderr
+    file.write_text("A: {Skip: true}\nB:\n  Comand: [x]\nC: {Python: step}\n")
+    done = smlocal(name, "--steps", str(file), *rest)
+    assert done.returncode == 2
+    assert "2 problems in steps.yaml" in done.stderr
+    assert "steps.yaml:3   B.Comand: did you mean Command?" in done.stderr, done.stderr
+    assert "steps.yaml:4   C.Python: must be a file and a function in it" in done.stderr

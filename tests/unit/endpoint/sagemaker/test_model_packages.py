@@ -1,7 +1,9 @@
 """The model registry, by calls without a server."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from tests.unit.endpoint.conftest import Ask
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.sagemaker.operations import HANDLERS
 from smlocal.endpoint.serving import Serving
+from smlocal.jobs.store.jobs import Store
+from smlocal.jobs.store.resources import StoredResource
 
 ACCOUNT = "1" * 12
 ARN = f"arn:aws:sagemaker:eu-west-1:{ACCOUNT}"
@@ -68,6 +72,29 @@ def test_a_group_counts_its_versions(call: Ask, version: str) -> None:
     assert described["ModelPackageGroupName"] == "Group"
     assert described["ModelPackageGroupArn"] == f"{ARN}:model-package-group/group"
     assert described["ModelPackageGroupStatus"] == "Completed"
+
+
+def test_versions_that_are_made_at_once_have_numbers_of_their_own(call: Ask, version: str) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made_at_once = list(threads.map(lambda _: made(call), range(40)))
+    assert {version, *made_at_once} == {f"{ARN}:model-package/group/{number}" for number in range(1, 42)}
+
+
+def test_a_version_of_a_group_that_is_deleted_meanwhile_goes_with_it(
+    call: Ask, serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("CreateModelPackageGroup", ModelPackageGroupName="Group")
+    add = type(serving.store).add_resource
+
+    def later(store: Store, new: StoredResource) -> bool:
+        store.change_resource("model_package_group", "Group", lambda _: None, at=new.created)
+        return add(store, new)
+
+    monkeypatch.setattr(type(serving.store), "add_resource", later)
+    asked = {"ModelPackageGroupName": "Group", "InferenceSpecification": SPECIFICATION}
+    message = refused(call, "CreateModelPackage", **asked)
+    assert message == f"ValidationException: ModelPackageGroup {ARN}:model-package-group/group does not exist."
+    assert call("ListModelPackages", ModelPackageType="Both")["ModelPackageSummaryList"] == []
 
 
 def listed(call: Ask, **asked: Any) -> list[dict[str, Any]]:
@@ -285,7 +312,7 @@ def test_a_model_is_made_of_an_approved_version(call: Ask, serving: Serving, ver
     container = {"ModelPackageName": version, "Environment": {"B": "3"}}
     message = refused(call, "CreateModel", **model, PrimaryContainer=container)
     assert message.startswith(
-        f"ValidationException: the model package {version} is not approved, but PendingManualApproval"
+        "ValidationException: the model package Group/1 is not approved, but PendingManualApproval"
     )
     call("UpdateModelPackage", ModelPackageArn=version, ModelApprovalStatus="Approved")
     call("CreateModel", **model, PrimaryContainer=container)
@@ -337,12 +364,69 @@ def test_a_model_is_made_of_a_further_specification(call: Ask, serving: Serving,
     assert resource.body["Here"]["Containers"] == [{"Image": "another-image", "ContainerHostname": "mine"}]
 
 
+def test_model_data_that_is_not_there_is_missed_by_both(call: Ask, version: str, data: str) -> None:
+    gone = {"Containers": [{"Image": "an-image", "ModelDataUrl": "s3://models/gone.tar.gz"}]}
+    message = refused(call, "CreateModelPackage", ModelPackageName="gone", InferenceSpecification=gone)
+    assert message == "ValidationException: Could not find model data at s3://models/gone.tar.gz."
+    call("UpdateModelPackage", ModelPackageArn=version, ModelApprovalStatus="Approved")
+    os.remove(data)
+    container = {"ModelPackageName": version}
+    message = refused(call, "CreateModel", ModelName="m", ExecutionRoleArn=ROLE, PrimaryContainer=container)
+    assert message == f"ValidationException: Could not find model data at {DATA}."
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_folders_of_a_package_are_those_of_what_is_made_of_it(
+    call: Ask, serving: Serving, tmp_path: Path, allowed: bool
+) -> None:
+    """If the client may use them."""
+    folder = tmp_path / "far"
+    folder.mkdir()
+    sources = {"s3://far/out": str(folder), "s3://another": str(folder)}
+    asked = {
+        "ModelPackageName": "far",
+        "InferenceSpecification": {"Containers": [{"Image": "i", "ModelDataUrl": "s3://far/out/model.tar.gz"}]},
+        "Local": {"Sources": sources},
+    }
+    register = AwsCall(service="sagemaker", operation="", parameters=asked, region="eu-west-1", access_key=None)
+    rights = replace(serving.options.rights, allowed_paths=(str(tmp_path),))
+    owner = replace(serving, options=replace(serving.options, rights=rights))
+    with pytest.raises(ServiceError, match="may not use"):
+        HANDLERS["CreateModelPackage"](serving, register)
+    HANDLERS["CreateModelPackage"](owner, register)
+    assert "Local" not in call("DescribeModelPackage", ModelPackageName="far")
+    by = owner if allowed else serving
+    variant = {"VariantName": "v", "ModelName": "m", "InstanceType": "ml.m5.large", "InitialInstanceCount": 1}
+    source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://models/out"}}
+    for operation, parameters in (
+        (
+            "CreateModel",
+            {"ModelName": "m", "ExecutionRoleArn": ROLE, "PrimaryContainer": {"ModelPackageName": "far"}},
+        ),
+        ("CreateEndpointConfig", {"EndpointConfigName": "c", "ProductionVariants": [variant]}),
+        ("CreateEndpoint", {"EndpointName": "served", "EndpointConfigName": "c"}),
+        (
+            "CreateTransformJob",
+            {
+                "TransformJobName": "transformed",
+                "ModelName": "m",
+                "TransformInput": {"DataSource": source},
+                "TransformOutput": {"S3OutputPath": "s3://models/answers"},
+                "TransformResources": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+            },
+        ),
+    ):
+        HANDLERS[operation](by, replace(register, operation=operation, parameters=parameters))
+    for name in ("served", "transformed"):
+        found = serving.store.document(name, "job")["Data"]["Local"].get("Sources", {})
+        assert found.get("s3://far/out") == (str(folder) if allowed else None)
+        assert "s3://another" not in found
+
+
 def test_models_that_cannot_be_made_of_a_package(call: Ask, version: str) -> None:
     call("UpdateModelPackage", ModelPackageArn=version, ModelApprovalStatus="Approved")
     algorithm = {"SourceAlgorithms": [{"AlgorithmName": "an-algorithm"}]}
     call("CreateModelPackage", ModelPackageName="trained", SourceAlgorithmSpecification=algorithm)
-    gone = {"Containers": [{"Image": "an-image", "ModelDataUrl": "s3://models/gone.tar.gz"}]}
-    call("CreateModelPackage", ModelPackageName="gone", InferenceSpecification=gone)
     cases = [
         ({"ModelPackageName": "none"}, f"ModelPackage {ARN}:model-package/none does not exist."),
         (
@@ -351,7 +435,6 @@ def test_models_that_cannot_be_made_of_a_package(call: Ask, version: str) -> Non
         ),
         ({"ModelPackageName": "trained"}, "has no InferenceSpecification with an image"),
         ({"ModelPackageName": version, "InferenceSpecificationName": "x"}, "has no specification named x"),
-        ({"ModelPackageName": "gone"}, "Could not find model data at s3://models/gone.tar.gz."),
     ]
     for container, expected in cases:
         message = refused(call, "CreateModel", ModelName="m", ExecutionRoleArn=ROLE, PrimaryContainer=container)

@@ -38,3 +38,18 @@ def test_a_resource_is_refused_if_its_arn_is_in_use(
     store_job("By-Hand", platform="sagemaker_hosting")
     assert "already existing endpoint" in refused("CreateEndpoint", EndpointName="by-hand", EndpointConfigName="Case")
     assert sorted(serving.store.names()) == ["By-Hand", "Case-Served"]
+
+
+def test_what_is_named_as_its_arn_names_it_is_found(ask: Ask, store_job: Callable[..., StoredJob]) -> None:
+    """Programs take the names of what the steps of a pipeline make from ARNs, which have them in lower case."""
+    store_job("pipelines-a-Train-Xy")
+    found = ask("sagemaker", "DescribeTrainingJob", TrainingJobName="pipelines-a-train-xy")
+    assert found["TrainingJobName"] == "pipelines-a-Train-Xy"
+    with pytest.raises(ServiceError, match="Requested resource not found"):
+        ask("sagemaker", "DescribeTrainingJob", TrainingJobName="pipelines-a-train-x")
+    model = {"ExecutionRoleArn": ROLE, "PrimaryContainer": {"Image": "an-image"}}
+    ask("sagemaker", "CreateModel", ModelName="Case", **model)
+    assert ask("sagemaker", "DescribeModel", ModelName="case")["ModelName"] == "Case"
+    ask("sagemaker", "DeleteModel", ModelName="case")
+    with pytest.raises(ServiceError, match="Could not find model"):
+        ask("sagemaker", "DescribeModel", ModelName="case")

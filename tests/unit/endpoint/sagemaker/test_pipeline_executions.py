@@ -2,20 +2,13 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
-from tests.unit.endpoint.sagemaker.test_pipelines import (
-    ARN,
-    FAIL,
-    LAMBDA,
-    ROLE,
-    definition,
-    refusal,
-    token,
-    with_options,
-)
+from tests.unit.endpoint.sagemaker.conftest import ARN, FAIL, LAMBDA, ROLE, Pipelines, definition, refusal, token
+from tests.unit.endpoint.sagemaker.test_pipelines import with_options
 
 from smlocal.endpoint.serving import ClientRights, Options, Serving
 from smlocal.jobs.store.resources import StoredResource
@@ -40,6 +33,7 @@ PARAMETERS = [
     {"Name": "B", "Type": "Boolean", "DefaultValue": True},
     {"Name": "S", "Type": "String"},
 ]
+ATHENA = ("Catalog", "Database", "QueryString")
 Start = Callable[..., str]
 
 
@@ -100,7 +94,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
         PipelineExecutionDescription="d",
         ParallelismConfiguration={"MaxParallelExecutionSteps": 3},
     )
-    assert arn.rpartition("/")[0] == f"{ARN.format('p')}/execution"
+    assert arn.rpartition("/")[0] == f"{ARN.format('P')}/execution"
     read = serving.store.read(serving.store.name_of(arn), ("request", "job", stored.CLIENT))
     assert read.record.name == f"P-{arn.rpartition('/')[2]}"
     assert read.documents["job"]["Data"]["PipelineDefinition"] == definition(Parameters=[])
@@ -117,7 +111,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     described = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
     assert described == {
-        "PipelineArn": ARN.format("p"),
+        "PipelineArn": ARN.format("P"),
         ID: arn,
         "PipelineExecutionDisplayName": "shown",
         "PipelineExecutionStatus": "Executing",
@@ -131,6 +125,17 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     text = ask("sagemaker", "DescribePipelineDefinitionForExecution", **{ID: arn})["PipelineDefinition"]
     assert text == definition(Parameters=[])
     assert ask("sagemaker", "DescribePipeline", PipelineName="P")["LastRunTime"] == read.record.created
+
+
+def test_the_experiment_of_an_execution(ask: Ask, start: Start, create_pipeline: Pipelines) -> None:
+    config = {
+        "ExperimentName": {"Get": "Execution.PipelineName"},
+        "TrialName": {"Get": "Execution.PipelineExecutionId"},
+    }
+    create_pipeline("P", PipelineDefinition=definition(PipelineExperimentConfig=config))
+    arn = start()
+    found = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExperimentConfig"]
+    assert found == {"ExperimentName": "P", "TrialName": arn.rpartition("/")[2]}
 
 
 def test_the_same_start_again_is_one_execution(serving: Serving, start: Start) -> None:
@@ -220,20 +225,42 @@ def test_names_of_executions_that_are_none(ask: Ask) -> None:
     ):
         asked = refusal(lambda operation=operation: ask("sagemaker", operation, **{ID: other}))  # type: ignore[misc]
         assert asked == ("ResourceNotFound", f"Pipeline execution '{other}' does not exist.")
-    assert refusal(lambda: ask("sagemaker", "ListPipelineExecutionSteps"))[1] == "PipelineExecutionArn is missing."
+    assert "Value null at 'pipelineExecutionArn'" in refusal(lambda: ask("sagemaker", "ListPipelineExecutionSteps"))[1]
 
 
-def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start) -> None:
+def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start, tmp_path: Path) -> None:
     code, message = refusal(lambda: start(LAMBDA))
     assert (code, "L (Lambda)" in message, "--steps FILE" in message) == ("ValidationException", True, True)
     owners = {"L": {"Python": "step.py:handler"}, "Other": {"Skip": True}}
-    options = Options(stand_ins=owners, stand_in_folder="/steps", rights=ClientRights(allowed_paths=("/data",)))
-    arn = with_options(serving, START, options, PipelineName="P", ClientRequestToken=token(9))[ID]
+    options = Options(stand_ins=owners, stand_in_folder=str(tmp_path), rights=ClientRights(allowed_paths=("/data",)))
+    asked = {"PipelineName": "P", "ClientRequestToken": token(9)}
+    absent = refusal(lambda: with_options(serving, START, options, **asked))
+    assert (absent[0], "there is no file step.py" in absent[1]) == ("ValidationException", True)
+    (tmp_path / "step.py").touch()
+    arn = with_options(serving, START, options, **asked)[ID]
     read = serving.store.read(serving.store.name_of(arn), ("job", stored.CLIENT)).documents
     assert read["job"]["Data"]["Local"]["Steps"] == {"L": owners["L"]}
-    assert (read["job"]["Directory"], read[stored.CLIENT]["AllowedPaths"]) == ("/steps", ["/data"])
+    assert (read["job"]["Directory"], read[stored.CLIENT]["AllowedPaths"]) == (str(tmp_path), ["/data"])
     own = start(Local={"Steps": {"L": {"Outputs": {}}}})
     assert serving.store.document(serving.store.name_of(own), "job")["Data"]["Local"]["Steps"]["L"] == {"Outputs": {}}
+
+
+def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
+    start: Start, create_pipeline: Pipelines
+) -> None:
+    cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+    athena = {**dict.fromkeys(ATHENA, "x"), "OutputS3Uri": "s3://b/o", "OutputFormat": "PARQUET"}
+    source = {"LocalPath": "/opt/ml/processing/d", "AthenaDatasetDefinition": athena}
+    arguments = {
+        "AppSpecification": {"ImageUri": "i"},
+        "RoleArn": ROLE,
+        "ProcessingResources": {"ClusterConfig": cluster},
+        "ProcessingInputs": [{"InputName": "d", "DatasetDefinition": source}],
+    }
+    create_pipeline("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
+    code, message = refusal(start)
+    assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
+    assert start(Local={"Steps": {"S": {"Skip": True}}})
 
 
 def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
@@ -248,7 +275,7 @@ def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:
     store_steps(serving, source, ("C", State.SUCCEEDED))
     arn = start(SelectiveExecutionConfig=chosen)
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["SelectiveExecutionConfig"] == chosen
-    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/p/", "/q/")}
+    foreign = {**chosen, "SourcePipelineExecutionArn": source.replace("/P/", "/q/")}
     assert "It is not of the pipeline" in refusal(lambda: start(SelectiveExecutionConfig=foreign))[1]
 
 
@@ -261,6 +288,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert "is in status Executing, and cannot be retried" in refusal(lambda: retry(1))[1]
     store_steps(serving, arn, ("C", State.SUCCEEDED), ("G", State.FAILED))
     began = serving.store.get(serving.store.name_of(arn)).created
+    serving.store.change_document(serving.store.name_of(arn), "job", lambda job: {**job, "Output": "/where/it/began"})
     end(serving, arn, FAILED)
     for _ in range(2):  # the same call again is the same retry
         assert retry(2, ParallelismConfiguration={"MaxParallelExecutionSteps": 7}) == {ID: arn}
@@ -272,6 +300,7 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     assert described["ParallelismConfiguration"] == {"MaxParallelExecutionSteps": 7}
     steps = ask("sagemaker", "ListPipelineExecutionSteps", **{ID: arn})["PipelineExecutionSteps"]
     assert [each["StepName"] for each in steps] == ["C"]
+    assert serving.store.document(f"{first}-2", "job")["Output"] == "/where/it/began"
     assert serving.store.document(f"{first}-2", stored.CLIENT)["Buckets"] == serving.buckets
     end(serving, arn, FAILED)
     retry(3)
@@ -287,13 +316,13 @@ def test_stop_and_delete(serving: Serving, ask: Ask, start: Start) -> None:
     delete = {"PipelineName": "P", "ClientRequestToken": token(1)}
     assert refusal(lambda: ask("sagemaker", "DeletePipeline", **delete))[0] == "ConflictException"
     stop = {ID: arn, "ClientRequestToken": token(2)}
-    assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
+    for _ in range(2):
+        assert ask("sagemaker", "StopPipelineExecution", **stop) == {ID: arn}
     assert ask("sagemaker", "DescribePipelineExecution", **{ID: arn})["PipelineExecutionStatus"] == "Stopped"
+    again = {ID: arn, "ClientRequestToken": token(3)}
+    code, message = refusal(lambda: ask("sagemaker", "StopPipelineExecution", **again))
     # Airflow looks for these words.
-    assert (
-        "Only pipelines with 'Executing' status can be stopped"
-        in refusal(lambda: ask("sagemaker", "StopPipelineExecution", **stop))[1]
-    )
+    assert (code, message) == ("ValidationException", "Only pipelines with 'Executing' status can be stopped.")
     ask("sagemaker", "DeletePipeline", **delete)
     assert serving.store.names() == []
 
@@ -341,6 +370,9 @@ def test_answers_to_a_callback(serving: Serving, ask: Ask, waiting: str) -> None
     again = {"CallbackToken": "t123456789", "FailureReason": "no", "ClientRequestToken": token(2)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))
     assert (code, "The step C was answered already" in message) == ("ResourceNotFound", True)
+    serving.store.change_resource(stored.CALLBACK, "t123456789", lambda _: None, at=1)  # as when the step has ended
+    assert ask("sagemaker", "SendPipelineExecutionStepSuccess", **asked, **outputs) == {ID: waiting}
+    assert refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **again))[0] == "ResourceNotFound"
     unknown = {"CallbackToken": "t000000000", "ClientRequestToken": token(3)}
     code, message = refusal(lambda: ask("sagemaker", "SendPipelineExecutionStepFailure", **unknown))
     assert (code, "no step waits for an answer with the token t000000000" in message) == ("ResourceNotFound", True)

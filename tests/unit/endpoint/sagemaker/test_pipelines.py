@@ -1,56 +1,19 @@
 """Pipelines and their versions, as clients make and list them, without a server."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.endpoint.conftest import Ask
+from tests.unit.endpoint.sagemaker.conftest import ARN, FAIL, LAMBDA, ROLE, Pipelines, definition, refusal, token
 
 from smlocal.endpoint.aws_calls import checked
-from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.call import AwsCall
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
 from smlocal.endpoint.serving import ClientRights, Options, Serving
-
-ROLE = "arn:aws:iam::123456789012:role/T"
-ARN = "arn:aws:sagemaker:eu-west-1:123456789012:pipeline/{}"
-Pipelines = Callable[..., dict[str, Any]]
-
-
-def definition(*steps: Any, **more: Any) -> str:
-    """The JSON of a definition; by default with a step that fails."""
-    return json.dumps({"Version": "2020-12-01", "Steps": list(steps) or [FAIL], **more})
-
-
-FAIL = {"Name": "F", "Type": "Fail", "Arguments": {"ErrorMessage": "no"}}
-LAMBDA = {"Name": "L", "Type": "Lambda", "FunctionArn": "arn:aws:lambda:eu-west-1:1:function:f", "Arguments": {}}
-
-
-def token(number: int) -> str:
-    """A ClientRequestToken."""
-    return f"{number:032}"
-
-
-@pytest.fixture
-def create(ask: Ask) -> Pipelines:
-    """`create("p", PipelineDescription=…)`"""
-
-    def made(name: str, **more: Any) -> dict[str, Any]:
-        given = {"PipelineDefinition": definition()} if "PipelineDefinitionS3Location" not in more else {}
-        asked = {"RoleArn": ROLE, "ClientRequestToken": token(len(name)), **given, **more}
-        return ask("sagemaker", "CreatePipeline", PipelineName=name, **asked)
-
-    return made
-
-
-def refusal(call: Callable[[], Any]) -> tuple[str, str]:
-    """The code and the message of the answer."""
-    with pytest.raises(ServiceError) as raised:
-        call()
-    return raised.value.code, raised.value.message
 
 
 def with_options(serving: Serving, operation: str, options: Options, **parameters: Any) -> dict[str, Any]:
@@ -62,12 +25,12 @@ def with_options(serving: Serving, operation: str, options: Options, **parameter
     return HANDLERS[operation](replace(serving, options=options), call)
 
 
-def test_a_pipeline_from_its_creation_to_its_end(ask: Ask, create: Pipelines) -> None:
+def test_a_pipeline_from_its_creation_to_its_end(ask: Ask, create_pipeline: Pipelines) -> None:
     tags = [{"Key": "a", "Value": "b"}]
-    made = create(
+    made = create_pipeline(
         "My-Pipe", PipelineDescription="d", ParallelismConfiguration={"MaxParallelExecutionSteps": 3}, Tags=tags
     )
-    arn = ARN.format("my-pipe")
+    arn = ARN.format("My-Pipe")
     assert made == {"PipelineArn": arn}
     described = ask("sagemaker", "DescribePipeline", PipelineName="My-Pipe")
     assert described.pop("CreationTime") == described.pop("LastModifiedTime") > 0
@@ -89,24 +52,22 @@ def test_a_pipeline_from_its_creation_to_its_end(ask: Ask, create: Pipelines) ->
     assert missing == ("ResourceNotFound", f"Pipeline '{arn}' does not exist.")
 
 
-def test_nothing_of_a_deleted_pipeline_is_left(serving: Serving, ask: Ask, create: Pipelines) -> None:
-    create("p")
+def test_nothing_of_a_deleted_pipeline_is_left(serving: Serving, ask: Ask, create_pipeline: Pipelines) -> None:
+    create_pipeline("p")
     ask("sagemaker", "UpdatePipeline", PipelineName="p", PipelineDefinition=definition(Metadata={}))
     ask("sagemaker", "DeletePipeline", PipelineName="p", ClientRequestToken=token(1))
     assert [serving.store.resources(kind) for kind in ("pipeline", "pipeline-definition")] == [[], []]
 
 
-def test_the_same_request_again_is_answered_and_another_one_refused(create: Pipelines) -> None:
-    first = create("p")
-    assert create("p") == first
-    others: tuple[tuple[str, dict[str, Any]], ...] = (("p", {"PipelineDescription": "x"}), ("P", {}))
-    for name, more in others:
-        code, message = refusal(lambda name=name, more=more: create(name, **more))  # type: ignore[misc]
-        assert (code, "already exists" in message) == ("ValidationException", True)
+def test_the_same_request_again_is_answered_and_another_one_refused(create_pipeline: Pipelines) -> None:
+    first = create_pipeline("p")
+    assert create_pipeline("p") == first
+    code, message = refusal(lambda: create_pipeline("p", PipelineDescription="x"))
+    assert (code, "already exists" in message) == ("ValidationException", True)
 
 
-def test_each_definition_is_a_version(ask: Ask, create: Pipelines) -> None:
-    create("p", PipelineVersionAliases=["first"])
+def test_each_definition_is_a_version(ask: Ask, create_pipeline: Pipelines) -> None:
+    create_pipeline("p", PipelineVersionAliases=["first"])
     second = definition(Metadata={"two": 2})
     updated = ask("sagemaker", "UpdatePipeline", PipelineName="p", PipelineDefinition=second)
     assert updated == {"PipelineArn": ARN.format("p"), "PipelineVersionId": 2}
@@ -142,9 +103,9 @@ def test_each_definition_is_a_version(ask: Ask, create: Pipelines) -> None:
     assert missing == ("ResourceNotFound", f"Pipeline '{ARN.format('p')}' has no version with id 3.")
 
 
-def test_lists(ask: Ask, create: Pipelines) -> None:
+def test_lists(ask: Ask, create_pipeline: Pipelines) -> None:
     for name in ("a1", "b22", "a333"):
-        create(name)
+        create_pipeline(name)
 
     def names(**asked: Any) -> list[str]:
         return [each["PipelineName"] for each in ask("sagemaker", "ListPipelines", **asked)["PipelineSummaries"]]
@@ -171,19 +132,19 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_definition_with_mistakes(create: Pipelines, case: str) -> None:
+def test_a_definition_with_mistakes(create_pipeline: Pipelines, case: str) -> None:
     more, message = REFUSED[case]
     text = json.dumps({"Version": "2020-12-01", "Steps": [FAIL], **more})
-    assert refusal(lambda: create("p", PipelineDefinition=text)) == ("ValidationException", message)
+    assert refusal(lambda: create_pipeline("p", PipelineDefinition=text)) == ("ValidationException", message)
 
 
 @pytest.mark.parametrize("text", ["[]", "Version: 2020-12-01", "{Version: 1}", "{", '{"a":' * 100_000])
-def test_a_definition_is_json(create: Pipelines, text: str) -> None:
-    code, message = refusal(lambda: create("p", PipelineDefinition=text))
+def test_a_definition_is_json(create_pipeline: Pipelines, text: str) -> None:
+    code, message = refusal(lambda: create_pipeline("p", PipelineDefinition=text))
     assert (code, message.startswith("Unable to parse pipeline definition. ")) == ("ValidationException", True)
 
 
-def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create: Pipelines) -> None:
+def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create_pipeline: Pipelines) -> None:
     folder = Path(serving.buckets, "bucket")
     folder.mkdir(parents=True)
     (folder / "p.json").write_text(definition())
@@ -191,7 +152,9 @@ def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create: Pipelines)
     (folder / "bytes").write_bytes(b"\xff")
 
     def made(**location: Any) -> Any:
-        return create("p", PipelineDefinitionS3Location={"Bucket": "bucket", "ObjectKey": "p.json", **location})
+        return create_pipeline(
+            "p", PipelineDefinitionS3Location={"Bucket": "bucket", "ObjectKey": "p.json", **location}
+        )
 
     found = {
         "there is no object s3://bucket/missing": {"ObjectKey": "missing"},
@@ -203,7 +166,7 @@ def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create: Pipelines)
     for words, location in found.items():
         assert words in refusal(lambda location=location: made(**location))[1]  # type: ignore[misc]
     both = refusal(
-        lambda: create(
+        lambda: create_pipeline(
             "p",
             PipelineDefinition=definition(),
             PipelineDefinitionS3Location={"Bucket": "bucket", "ObjectKey": "p.json"},
@@ -228,12 +191,12 @@ STAND_INS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", STAND_INS)
-def test_what_clients_may_say_about_this_machine(create: Pipelines, case: str) -> None:
+def test_what_clients_may_say_about_this_machine(create_pipeline: Pipelines, case: str) -> None:
     local, refused = STAND_INS[case]
     if not refused:
-        assert create("p", PipelineDefinition=definition(LAMBDA), Local=local)
+        assert create_pipeline("p", PipelineDefinition=definition(LAMBDA), Local=local)
         return
-    assert refused in refusal(lambda: create("p", PipelineDefinition=definition(LAMBDA), Local=local))[1]
+    assert refused in refusal(lambda: create_pipeline("p", PipelineDefinition=definition(LAMBDA), Local=local))[1]
 
 
 def test_a_server_that_allows_it_takes_programs(serving: Serving) -> None:

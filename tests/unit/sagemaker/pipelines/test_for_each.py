@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.sagemaker.pipelines.definition import Step
-from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of, selected_child
+from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of, selected_iteration
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError
 
@@ -44,7 +44,7 @@ def test_no_list_of_items(value: Any, sentence: str) -> None:
 
 
 ANSWERS = [{"OutputParameters": {"score": score}} for score in (0.5, "0.9", 0.1)]
-FIELD = {"Get": "ChildOutput.Body.OutputParameters['score']"}
+FIELD = {"Get": "IterationOutput.Body.OutputParameters['score']"}
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,18 @@ FIELD = {"Get": "ChildOutput.Body.OutputParameters['score']"}
         ("MaxBy", [None], None),
     ],
 )
-def test_the_selected_child(pick: str, answers: list[Any], chosen: int | None) -> None:
-    assert selected_child(step(selector={"Pick": pick, "Field": FIELD}), answers, "Body") == chosen
+def test_the_selected_iteration(pick: str, answers: list[Any], chosen: int | None) -> None:
+    iterations = [{"Body": answer, "Other": None} for answer in answers]
+    assert selected_iteration(step(selector={"Pick": pick, "Field": FIELD}), iterations) == chosen
 
 
 def test_the_answer() -> None:
     selector = {"Pick": "MaxBy", "Field": FIELD}
-    answer = for_each_answer(step(selector=selector), {"Status": "Succeeded"}, ANSWERS, "Body")
+    iterations: list[Any] = [{"Prep": {"ProcessingJobName": "p"}, "Body": answer} for answer in ANSWERS]
+    answer, metadata = for_each_answer(step(selector=selector), {"Status": "Succeeded"}, iterations)
     assert answer["Selected"] == ANSWERS[1]
-    assert answer["ChildOutputs"][2] == ANSWERS[2]
-    assert "Selected" not in for_each_answer(step(), {}, ANSWERS, "Body")
+    assert answer["IterationOutputs"][2] == {"Prep": {"ProcessingJobName": "p"}, "Body": ANSWERS[2]}
+    assert metadata == {"Status": "Succeeded", "Selector": {"StepName": "Body-1", "Index": 1}}
+    answer, metadata = for_each_answer(step(), {}, [{"Body": None}])
+    assert answer == {"IterationOutputs": [{"Body": {}}]}
+    assert metadata == {}

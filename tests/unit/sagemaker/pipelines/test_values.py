@@ -41,8 +41,9 @@ KNOWN = Known(
     answers=ANSWERS,
     file_of=_file,
     object_at=_object,
-    item={"name": "first"},
-    children={"Body": {"OutputParameters": {"score": 3}}},
+    item={"name": "first", "a": {"b": [4]}},
+    iteration={"Body": {"OutputParameters": {"score": 3}}},
+    experiment={"ExperimentName": "p"},
 )
 
 
@@ -73,7 +74,9 @@ def json_get(path: str, name: str = "report") -> dict[str, Any]:
         (get("Steps.Train.FinalMetricDataList['val:acc'].Value"), 0.5),
         (get("Steps.Call.OutputParameters['id']"), 7),
         (get("ForEach.CurrentItem.name"), "first"),
-        (get("ChildOutput.Body.OutputParameters['score']"), 3),
+        (get("ForEach.CurrentItem.a.b[0]"), 4),
+        (get("IterationOutput.Body.OutputParameters['score']"), 3),
+        (get("PipelineExperimentConfig.ExperimentName"), "p"),
         (
             joined("s3://b", get("Parameters.Count"), get("Parameters.On"), get("Parameters.Rate"), 1),
             "s3://b/2/true/0.5/1",

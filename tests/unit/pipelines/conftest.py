@@ -1,0 +1,5 @@
+"""The server without a port that steps make things by."""
+
+from tests.unit.endpoint.conftest import serving
+
+__all__ = ["serving"]

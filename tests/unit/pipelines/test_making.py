@@ -1,0 +1,32 @@
+"""What steps make, without a leader."""
+
+from typing import Any
+
+import pytest
+
+from smlocal.endpoint.serving import Serving
+from smlocal.pipelines.making import Maker, RefusedError
+from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
+
+ARN = "arn:aws:sagemaker:eu-west-1:111111111111:model-package"
+"""As the fixture has it."""
+
+
+def test_a_model_is_registered_once_in_a_group_that_its_step_makes(serving: Serving) -> None:
+    """The leader may be killed before it has noted the package; then it asks again, under the same name."""
+    maker = Maker(serving=serving, local={})
+    kind = STEP_TYPES["RegisterModel"]
+    arguments: dict[str, Any] = {
+        "ModelPackageGroupName": "Group",
+        "InferenceSpecification": {"Containers": [{"Image": "an-image", "ModelDataUrl": "s3://far/model.tar.gz"}]},
+    }
+
+    def make(name: str, **more: Any) -> str:
+        return maker.make(kind, {**arguments, **more}, name=name, sources={}, with_job={})[0]
+
+    first = "pipelines-abcdefghijkl-a-registering-step-with-a-name-0123456789"
+    assert [make(first), make(first)] == [f"{ARN}/group/1"] * 2
+    assert make(first.replace("0123456789", "abcdefghij")) == f"{ARN}/group/2"
+    assert maker.describe(kind, f"{ARN}/group/2")["ModelPackageVersion"] == 2
+    with pytest.raises(RefusedError, match=r"ModelPackageGroup .* does not exist"):
+        make("other", ModelPackageGroupName=f"{ARN}-group/elsewhere")
