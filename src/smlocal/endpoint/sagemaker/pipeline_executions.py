@@ -204,11 +204,13 @@ def retry_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
         try:
             _started(serving, waiting, another, more)
         except NameInUseError:
-            if serving.store.get(another).arn == record.arn:  # another call was first
+            there = serving.store.read(another, (stored.RETRY,))
+            if there.record.arn != record.arn:
+                continue
+            if (there.documents.get(stored.RETRY) or {}).get(_SENT) != token:  # another call was first
                 text = f"Pipeline execution {record.arn} is being retried."
                 raise ServiceError("ConflictException", text) from None
-        else:
-            break
+        break
     return {_ARN: record.arn}
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,29 @@ def test_the_same_start_again_is_one_execution(serving: Serving, start: Start) -
     assert len(serving.store.names()) == 2
     code, message = refusal(lambda: start(ClientRequestToken=token(7), PipelineExecutionDescription="another"))
     assert (code, arn in message) == ("ConflictException", True)
+
+
+def test_equal_calls_at_once_make_one_of_each(serving: Serving, ask: Ask, start: Start) -> None:
+    end(serving, arn := start(), FAILED)
+    asked = {"PipelineName": "P", "ClientRequestToken": token(7)}
+    update = {"PipelineName": "P", "PipelineDefinition": definition(Metadata={})}
+    retry = {ID: arn, "ClientRequestToken": token(8)}
+
+    def call(number: int) -> str:
+        ask("sagemaker", "UpdatePipeline", **update, PipelineVersionAliases=[f"v{number}"])
+        ask("sagemaker", "RetryPipelineExecution", **retry)
+        return str(ask("sagemaker", START, **asked, PipelineVersionId=1)[ID])
+
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(call, range(16)))
+    assert len(found) == 1
+    first = serving.store.name_of(arn)
+    assert sorted(serving.store.names()) == sorted([first.removesuffix("-2"), first, serving.store.name_of(*found)])
+    versions = ask("sagemaker", "ListPipelineVersions", PipelineName="P", MaxResults=100)["PipelineVersionSummaries"]
+    assert [each["PipelineVersionId"] for each in versions] == [*range(17, 0, -1)]
+    assert sorted(alias for each in versions for alias in each.get("PipelineVersionAliases", ())) == sorted(
+        f"v{number}" for number in range(16)
+    )
 
 
 def test_parameters(ask: Ask, start: Start) -> None:
