@@ -162,6 +162,8 @@ class PipelineSupervisor(Supervisor):
                 stand_ins=self.file.definition.stand_ins,
                 folder=self.file.document.directory,
                 logs=os.path.join(store.directory(self.plan.name), "logs"),
+                home=store.home,
+                of_client=bool(client),
                 wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
