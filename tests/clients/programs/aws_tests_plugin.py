@@ -1,6 +1,7 @@
 """For pytest in a checkout of SDK v2: images that its tests build are given, and the account has its usual bucket."""
 
 import os
+from contextlib import suppress
 from typing import Any
 
 import boto3
@@ -18,6 +19,8 @@ def pytest_collection_modifyitems() -> None:
 def pytest_sessionstart() -> None:
     session = boto3.Session(region_name="us-west-2")
     account = session.client("sts").get_caller_identity()["Account"]
-    session.client("s3").create_bucket(
-        Bucket=f"sagemaker-us-west-2-{account}", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
-    )
+    s3 = session.client("s3")
+    with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+        s3.create_bucket(
+            Bucket=f"sagemaker-us-west-2-{account}", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
+        )
