@@ -246,6 +246,21 @@ def test_processing(follow: Follow) -> None:
     assert json.loads((done.folder / "out" / "evaluation" / "evaluation.json").read_text())["rows"] == 30
 
 
+@pytest.mark.slow(4)
+def test_pipeline(follow: Follow) -> None:
+    done = follow("pipeline")
+    states = {}
+    for execution in ("my-pipeline", "my-strict", "my-third"):
+        steps = done.describe(execution)["Local"]["Steps"]
+        states[execution] = [f"{each['Name']} {each['Status']}" for each in steps]
+        cached = [each["Name"] for each in steps if "Source" in each.get("Cache", {})]
+        assert cached == (["Split", "Train"] if execution == "my-strict" else [])
+    assert states["my-pipeline"] == states["my-third"]
+    assert states["my-pipeline"][-1] == "Register Succeeded"
+    assert states["my-strict"][-1] == "TooLow Failed"
+    assert "accuracy" in next((done.folder / "out").glob("*Evaluate*/evaluation/evaluation.json")).read_text()
+
+
 def test_build(follow: Follow) -> None:
     built = []
     try:

@@ -112,6 +112,24 @@ a CreateHyperParameterTuningJob request.
 
 More: https://smlocal.github.io/smlocal/latest/tuning/
 """,
+    "pipelines": """\
+Pipelines
+
+Steps that run jobs, with values, conditions, retries and a cache between them.
+The file is a definition or a CreatePipeline request.
+
+  smlocal validate FILE       every mistake
+  smlocal plan FILE           the graph, and what the cache has
+  smlocal run FILE -p NAME=VALUE
+  smlocal describe NAME       each step, and why the cache missed
+  smlocal logs NAME/STEP      the log of the job of a step
+  smlocal pipeline succeed TOKEN
+                              the answer to a Callback step
+  smlocal exec -- python pipeline.py
+                              a program of the SDK
+
+More: https://smlocal.github.io/smlocal/latest/pipelines/
+""",
     "transform": """\
 Batch transform
 
