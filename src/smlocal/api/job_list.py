@@ -147,9 +147,12 @@ def jobs_led_by(name: str) -> list[tuple[JobRecord, str]]:
 
 
 def unfinished_jobs() -> list[str]:
-    """The names of jobs that have not ended, newest first."""
+    """The names of jobs that have not ended, newest first; not of those that another one of them has made."""
     with Store.open(home_directory()) as store:
-        return [record.name for record in reversed(store.unfinished())]
+        names = [record.name for record in reversed(store.unfinished())]
+        made = (each for kind in LED_BY for each in store.jobs_with(kind, names))
+        led = {record.name for record, by in made if by.get("Name") in names}
+        return [name for name in names if name not in led]
 
 
 def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:

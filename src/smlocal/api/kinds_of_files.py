@@ -48,4 +48,6 @@ def refuse_to_submit(document: Document) -> None:
     kind = kind_of(document.data)
     if kind.on_service:
         on_service = f"On the service: {kind.on_service.replace('FILE', file_named(document))}"
-        raise wrong_kind(document, kind, "smlocal submit sends training, processing and tuning jobs", on_service)
+        raise wrong_kind(
+            document, kind, "smlocal submit sends training, processing and tuning jobs, and pipelines", on_service
+        )

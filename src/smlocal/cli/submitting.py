@@ -14,6 +14,7 @@ import click
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
 from smlocal.api.kinds_of_files import refuse_to_submit
 from smlocal.api.overrides import apply_overrides
+from smlocal.base.at_use import at_use
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
@@ -27,7 +28,7 @@ from smlocal.jobs.finish.report_path import usable_report
 from smlocal.sagemaker.contract.model.processing import CreateProcessingJobRequest
 from smlocal.sagemaker.contract.model.tuning import CreateHyperParameterTuningJobRequest
 from smlocal.sagemaker.jobfile.local_paths import refuse_local_paths
-from smlocal.sagemaker.kinds import PROCESSING, TUNING, request_reading
+from smlocal.sagemaker.kinds import PIPELINE, PROCESSING, TUNING, request_reading
 from smlocal.service import submission as training_submission
 from smlocal.service import tuning_submission
 from smlocal.service.job_kind import kind_of
@@ -38,9 +39,12 @@ from smlocal.service.uploads import look, open_bucket, send
 
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
+    from smlocal.cli.submitting_pipelines import submit_pipeline
     from smlocal.cli.terminal.screen import Screen
     from smlocal.service.submit_plan import SubmitPlan
     from smlocal.service.uploads import ToSend
+else:
+    submit_pipeline = at_use("smlocal.cli.submitting_pipelines", "submit_pipeline")
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
@@ -56,7 +60,7 @@ if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
 
 
-_EXIT_CODES: Final = {"Completed": 0, "Failed": 1, "Stopped": 4}
+_EXIT_CODES: Final = {"Completed": 0, "Succeeded": 0, "CompletedWithFailures": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED: Final = 128
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -275,15 +279,20 @@ def tuning_job_there(service: "Service", name: str, screen: "Screen", make: Call
     )
 
 
-_NOT_CONFIRMED = 2
+NOT_CONFIRMED = 2
+"""The exit code if the answer was no."""
 _MOST_FILES = 10
 
 
 def submit(given: dict[str, Any]) -> int:
     """Do what the options of the command say; returns its exit code."""
     report = usable_report(given["report"])
+    document, overrides = asked_document(given)
+    refuse_to_submit(document)
+    if PIPELINE.describes(document.data):
+        return submit_pipeline(document, overrides, given, report)
     with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
-        document = _document(given)
+        _complete(document, overrides, given)
         local = document.data.get("Local")
         own = local.get("Region") if isinstance(local, dict) else None
         service = Service(
@@ -299,10 +308,10 @@ def submit(given: dict[str, Any]) -> int:
                     screen.warning(note)
                 if given["dry_run"]:
                     screen.finish()
-                    _print_plan(plan, given, _region_if_known(service))
+                    _print_plan(plan, given, region_if_known(service))
                     return 0
                 if not _ready(plan, given, service, screen):
-                    return _NOT_CONFIRMED
+                    return NOT_CONFIRMED
             name = _name(plan)
             there = tuning_job_there if TUNING.describes(plan.request) else job_there
             job = there(service, name, screen, lambda: _create(plan, service, screen))
@@ -318,15 +327,15 @@ def submit(given: dict[str, Any]) -> int:
     return code or 0
 
 
-def _document(given: dict[str, Any]) -> "Document":
-    """The job file with everything that overrides it, and a name."""
-    document, overrides = asked_document(given)
-    refuse_to_submit(document)
+def _complete(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> None:
+    """Change the job file by everything that overrides it, and give it a name."""
     made_of_inputs(document, overrides)
     if kind_of(document.data) is PROCESSING:
-        return _processing_document(document, overrides, given)
+        _complete_processing(document, overrides, given)
+        return
     if TUNING.describes(document.data):
-        return _tuning_document(document, overrides, given)
+        _complete_tuning(document, overrides, given)
+        return
     if given["output_to"] is not None:
         document.set(("OutputDataConfig", "S3OutputPath"), given["output_to"])
     override(document, overrides, fill_in=given["job"] is None, on_message=said(given))
@@ -337,10 +346,9 @@ def _document(given: dict[str, Any]) -> "Document":
         document.data["TrainingJobName"] = default_job_name(path, image if isinstance(image, str) else None)
     if document.elsewhere is not None:
         refuse_local_paths(document)
-    return document
 
 
-def _processing_document(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> "Document":
+def _complete_processing(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> None:
     """The same for a processing job; outputs that go to this machine go below --output-to."""
     apply_overrides(document, overrides)
     if not document.has(("ProcessingJobName",)):
@@ -348,10 +356,9 @@ def _processing_document(document: "Document", overrides: "Overrides", given: di
         document.data["ProcessingJobName"] = default_job_name(path, PROCESSING.reads.image_in(document.data))
     refuse_local_paths(document, CreateProcessingJobRequest)
     complete_processing(document, output_to=given["output_to"])
-    return document
 
 
-def _tuning_document(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> "Document":
+def _complete_tuning(document: "Document", overrides: "Overrides", given: dict[str, Any]) -> None:
     """The file of a tuning job. --role and --output-to hold for all its training jobs."""
     role = overrides.get("role")
     others: Overrides = {**overrides, "role": None}
@@ -364,7 +371,6 @@ def _tuning_document(document: "Document", overrides: "Overrides", given: dict[s
         stem = os.path.splitext(os.path.basename(given["job"]))[0] if given["job"] != "-" else "tuning"
         document.data[tuning_submission.NAME] = request_reading(TUNING).new_name(stem, datetime.now().astimezone())
     refuse_local_paths(document, CreateHyperParameterTuningJobRequest)
-    return document
 
 
 def _plan(
@@ -375,7 +381,7 @@ def _plan(
         upload_to=given["upload_to"],
         upload_sources=given["upload_sources"],
         code_given=given["code"] is not None,
-        region=_region_if_known(service),
+        region=region_if_known(service),
         scratch=scratch,
     )
     make = tuning_submission.plan_tuning if TUNING.describes(document.data) else plan_submit
@@ -386,7 +392,8 @@ def _plan(
     )
 
 
-def _region_if_known(service: "Service") -> str | None:
+def region_if_known(service: "Service") -> str | None:
+    """The region of the service; None if none is configured."""
     try:
         return service.region
     except RegionMissingError:
@@ -473,6 +480,13 @@ def _confirmed(
         size = f"{_files(len(left.pending))}, {readable_bytes(left.bytes)}" if left.pending else "nothing"
         there = f"; {_files(left.there)} in S3 already" if left.there else ""
         lines = [f"to upload: {size}{there}", *lines]
+    return confirmed(lines, given, service, screen, nothing="Nothing was uploaded, and no job was made.")
+
+
+def confirmed(
+    lines: Sequence[str], given: dict[str, Any], service: "Service", screen: "Screen", *, nothing: str
+) -> bool:
+    """Show these lines, and ask. `nothing`: what was done if the answer is no."""
     if given["yes"]:
         for line in lines:
             screen.progress(line)
@@ -486,7 +500,6 @@ def _confirmed(
         )
     for line in lines:
         click.echo(f"  {line}", err=True)
-    nothing = "Nothing was uploaded, and no job was made."
     try:
         if click.confirm(f"Start it in {service.region}?", default=False, err=True):
             return True

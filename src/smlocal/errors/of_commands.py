@@ -121,3 +121,15 @@ class TensorsDamagedError(SmlocalError):
     """Some files with tensors are damaged. The others have been read."""
 
     id = "tensors-damaged"
+
+
+class CallbackUnknownError(RequestRefusedError):
+    """No step of a pipeline waits with this token."""
+
+    id = "callback-unknown"
+
+
+class CallbackAnswerError(RequestRefusedError):
+    """The answer to a step of a pipeline has other outputs than the step."""
+
+    id = "callback-answer"

@@ -51,18 +51,6 @@ class IsAnEndpointError(RequestRefusedError):
     id = "is-an-endpoint"
 
 
-class CallbackUnknownError(RequestRefusedError):
-    """No step of a pipeline waits with this token."""
-
-    id = "callback-unknown"
-
-
-class CallbackAnswerError(RequestRefusedError):
-    """The answer to a step of a pipeline has other outputs than the step."""
-
-    id = "callback-answer"
-
-
 class EndpointNotInServiceError(SmlocalError):
     """The endpoint does not answer: it is being created, or it has ended."""
 

@@ -188,14 +188,12 @@ OF_PIPELINES: Final = (
         example='select=["Train"]',
         metavar="STEP",
         help="Step of a pipeline that runs, and no others; repeatable.",
-        submitted=False,
         head=Head.JOB,
     ),
     Option(
         keyword="source_execution",
         metavar="EXECUTION",
         help="Earlier execution with the results of steps that are not selected.",
-        submitted=False,
         head=Head.JOB,
     ),
     Option(

@@ -9,6 +9,8 @@ from smlocal.jobs.view import Bar, Rows
 
 XY = tuple[float, float]
 Range = tuple[float, float]
+WITHHELD: Final = "(withheld)"
+"""In place of secrets: not every font has the character that terminals show."""
 MOST_ROWS: Final = 100
 """The most rows of a table."""
 

@@ -67,6 +67,7 @@ class Callbacks:
         waits = dict(stored.waits or {})
         waits["Message"] = {**waits["Message"], "status": "Stopping"}
         self._tell(stored.listed.name, waits)
+        self.say(f"{stored.listed.name} must be answered first; to end it now: smlocal stop {self.job} --grace 0")
         return waits
 
     def look(self, stored: StoredStep, state: State) -> Ended | None:

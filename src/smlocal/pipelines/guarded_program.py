@@ -85,7 +85,7 @@ class ProgramEnd:
 
 
 def run_program(program: Program, *, stopped: Callable[[], bool], killed: Callable[[], bool]) -> ProgramEnd:
-    """Run it to its end; nothing of it is left then."""
+    """Run it to its end. Only what it has put into a session of its own is left then."""
     log = _Log(program.log)
     try:
         with _Running(program, log) as running:
@@ -199,7 +199,7 @@ class _Running:
             self._guard.wait()
 
     def wait(self, stopped: Callable[[], bool], killed: Callable[[], bool]) -> None:
-        """Until the guard has ended, which is when no process of the program is left."""
+        """Until the guard has ended, which is when the processes of the program have."""
         takes = {self._status: self._take_status, self._answers: self._take_answer, self._errors: self._log.write}
         events = poll()
         for pipe in takes:

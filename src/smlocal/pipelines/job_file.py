@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar, Final
 
@@ -91,6 +91,16 @@ class PipelineReading(JobReading):
         file = file_of(document, start={}, stem=stem, strict=strict, local_allowed=local_allowed, begins=True)
         return file, name or job_name(file.pipeline, file.execution_id)
 
+    def to_send(
+        self, document: Document, *, stem: str, others: Callable[[Definition], Iterable[Violation]]
+    ) -> PipelineFile:
+        """The pipeline that the service is to run, with the steps themselves in place of stand-ins."""
+        given = document.data.get(LOCAL)
+        if isinstance(given, dict):
+            real = {name: each for name, each in given.items() if name != STEPS}
+            document = document.with_data({**document.data, LOCAL: real})
+        return file_of(document, start={}, stem=stem, begins=True, strict=True, sent=True, others=others)
+
     def begin_again(self, document: Document, recorded: Mapping[str, Any], name: str) -> str:
         """The same pipeline, with what a client said about the execution."""
         del name
@@ -151,11 +161,13 @@ def file_of(
     local_allowed: bool = True,
     begins: bool = False,
     strict: bool = False,
+    sent: bool = False,
+    others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> PipelineFile:
     """The valid pipeline; one error lists all mistakes. `begins`: every parameter must have a value.
 
     `start`: the StartPipelineExecution request of a client. Without one, `Local` says how the execution begins.
-    `strict`: as the service wants it.
+    `strict`: as the service wants it. `sent`: the service runs it. `others` looks for more mistakes.
     """
     given = document.data.get(LOCAL)
     own = given if isinstance(given, dict) else {}
@@ -166,9 +178,10 @@ def file_of(
         document,
         given=values if begins or values else None,
         begins=begins,
-        runs_here=local_allowed or not strict,
+        runs_here=not sent and (local_allowed or not strict),
         strict=strict,
-        others=lambda definition: [*map(_meant, found), *_wrong(own, definition)],
+        in_place=sent,
+        others=lambda definition: [*map(_meant, found), *_wrong(own, definition), *others(definition)],
     )
     assert local is not None  # noqa: S101 - for mypy: what is wrong with it was found
     pipeline = begin.get("PipelineName") or definition.request.get("PipelineName") or _as_name(stem)

@@ -61,7 +61,10 @@ class Maker:
         asked = {kind.named: name, **arguments}
         if kind.name == _REGISTER:
             asked = {_IDEMPOTENT: name[-_LONGEST_TOKEN:].lstrip("-"), **arguments}
-            self._make_group(arguments)
+            if "ModelPackageGroupName" in arguments:
+                self._make_group(arguments)
+            else:
+                asked.setdefault(kind.named, name)
         called = str(asked.get(kind.named, name))
         remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}

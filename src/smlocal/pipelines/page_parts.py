@@ -7,7 +7,7 @@ from typing import Any, Final
 from smlocal.base.formatting import duration, utc
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import counted, in_one_line
-from smlocal.errors import JobUnknownError
+from smlocal.errors import JobUnknownError, RequestInvalidError
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.page_parts import Block, Cell, CommandLines, PageParts, PageSection, Sentences, Table
 from smlocal.jobs.store.jobs import Store
@@ -51,7 +51,12 @@ class _Run:
 
 def page_parts(store: Store, view: JobView) -> PageParts:
     """Read the steps of an execution, ended or running."""
-    run = _read(store, view)
+    try:
+        file = recorded_file(store.document(view.name, JOB))
+    except RequestInvalidError as error:  # recorded by a version with other rules
+        said = Sentences(texts=(f"The definition cannot be read any more: {error}.", *error.details))
+        return PageParts(details=view.details, sections=(PageSection(title="Steps", blocks=(said,)),))
+    run = _read(store, view, file)
     rows = {name: f"step-{number}" for number, name in enumerate(_in_rows(run)) if number < _MOST_ROWS}
     graph = graph_of(run.execution, run.shown, rows)
     table: list[Block] = [_table(run, tuple(rows.values()))]
@@ -72,8 +77,7 @@ def page_parts(store: Store, view: JobView) -> PageParts:
     )
 
 
-def _read(store: Store, view: JobView) -> _Run:
-    file = recorded_file(store.document(view.name, JOB))
+def _read(store: Store, view: JobView, file: PipelineFile) -> _Run:
     state: Mapping[str, Any] = store.document(view.name, STATE) or {}
     records = read_steps(store, view.name)
     last = view.created + view.seconds

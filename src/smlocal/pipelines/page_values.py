@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import counted
-from smlocal.jobs.page_parts import Cell, Fold, Folds, Sentences, Table
+from smlocal.jobs.page_parts import WITHHELD, Cell, Fold, Folds, Sentences, Table
 from smlocal.pipelines.outline import spoken_value
 from smlocal.sagemaker.pipelines.definition import Definition, Step
 from smlocal.sagemaker.pipelines.expressions import GET, expressions_in
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.stored import StoredStep
-from smlocal.terms.masking import HIDDEN, WITHHELD, masked_request, masked_text
+from smlocal.terms.masking import HIDDEN, masked_request, masked_text
 from smlocal.terms.validation.violation import Path, dotted
 
 _LONGEST: Final = 300

@@ -4,23 +4,20 @@ Run by its path as `program_guard.py LIFELINE STATUS FOLDER WORD…`, with two n
 of smlocal: it begins in a hundredth of a second. The program gets the standard input, output and errors.
 
 LIFELINE: each `t` that arrives asks the program to end. If the pipe is closed, whoever closes it, and be it the end of
-the owner by SIGKILL, the program and all its children are killed.
+the owner by SIGKILL, the program is killed.
 
-STATUS: gets a line `began PID`, or `failed` and why; and `ended CODE`, after which none of its processes is left.
+STATUS: gets a line `began PID`, or `failed` and why; and `ended CODE`. Then none of its processes is left but those in
+sessions that it has made for them: what it has started in the background on purpose, such as a job of smlocal's.
 """
 
 import os
 import select
 import signal
 import sys
-import time
 
-_LAST_SECONDS = 10.0
-"""So long may processes take to end that were killed: one in a call to a dead file server never does."""
 _NOT_FOR_US = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """This process ends when the owner has ended: then the program is sure to be gone."""
 _PYTHON_CHANGES = (signal.SIGPIPE, signal.SIGXFSZ)
-_SUBREAPER = 36
 _reaped: list[int] = []
 """The status of the program, where it can only be had by letting go of its number."""
 
@@ -33,7 +30,6 @@ def run(lifeline: int, status: int, folder: str, words: list[str]) -> None:
     for each in _NOT_FOR_US:
         signal.signal(each, signal.SIG_IGN)
     wakes = _wakes_when_a_child_ends()
-    _adopt_orphans()
     # One that comes while the new process still ignores it would be lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_US)
     main = os.fork()
@@ -80,14 +76,6 @@ def _wakes_when_a_child_ends() -> int:
     return wakes
 
 
-def _adopt_orphans() -> None:
-    """Become the parent of processes whose parents end, so that those in sessions of their own are found too."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-
-
 def _let_go_of_its_pipes() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for each in (0, 1, 2):
@@ -118,46 +106,19 @@ def _watch(main: int, lifeline: int, wakes: int) -> None:
 
 def _has_ended(main: int) -> bool:
     """True if the program has. It stays a zombie, so that its number, which is that of its group, is not used again."""
-    if not hasattr(os, "waitid"):  # macOS, before Python 3.13
-        ended, status = os.waitpid(main, os.WNOHANG)
-        if ended:
-            _reaped.append(status)
-        return bool(ended)
-    while True:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is None:
-            return False
-        if found.si_pid == main:
-            return True
-        os.waitpid(found.si_pid, 0)
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, main, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    ended, status = os.waitpid(main, os.WNOHANG)  # macOS, before Python 3.13
+    if ended:
+        _reaped.append(status)
+    return bool(ended)
 
 
 def _clear(main: int) -> int:
     """Kill what is left of it; returns its exit code, negative for a signal."""
     _signal(main, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(_reaped[0]) if _reaped else -signal.SIGKILL
-    until = time.monotonic() + _LAST_SECONDS
-    while time.monotonic() < until:
-        try:
-            ended, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            break
-        if ended == main:
-            code = os.waitstatus_to_exitcode(status)
-        elif not ended:
-            for child in _children():
-                _signal(child, signal.SIGKILL)
-            time.sleep(0.002)
-    return code
-
-
-def _children() -> list[int]:
-    """Those that are left, if the system says so."""
-    try:
-        with open("/proc/thread-self/children", encoding="ascii") as file:
-            return [int(each) for each in file.read().split()]
-    except OSError:
-        return []
+    status = _reaped[0] if _reaped else os.waitpid(main, 0)[1]
+    return os.waitstatus_to_exitcode(status)
 
 
 def _signal(process: int, number: int) -> None:

@@ -1,6 +1,7 @@
 """Stand-ins of steps while an execution runs, each in a thread of the leader."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from threading import Event, Thread
@@ -13,6 +14,7 @@ from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import StandIn, Step
 
 _END_SECONDS: Final = 10.0
+_EXEC: Final = (sys.executable, "-P", "-m", "smlocal", "exec", "--")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -33,6 +35,9 @@ class RunningStandIns:
     """That of the pipeline's file."""
     logs: str
     """The folder for what they print."""
+    home: str
+    of_client: bool
+    """True if a client of an endpoint has started the execution."""
     wake: Callable[[], None]
     """Called when one has ended."""
     killed: Event = field(default_factory=Event)
@@ -57,6 +62,9 @@ class RunningStandIns:
             function_arn=str(step.given.get("FunctionArn", "")),
             folder=self.folder,
             log=os.path.join(self.logs, f"{step.name}.log"),
+            # The clients of AWS in it reach this machine, as that client does.
+            under=_EXEC if self.of_client else (),
+            variables={"SMLOCAL_HOME": self.home},
         )
 
         def run() -> None:
@@ -77,7 +85,7 @@ class RunningStandIns:
         if run is None:
             self.begin(step, arguments)
             return None
-        if run.thread.is_alive() or not run.ended:
+        if not run.ended:  # the thread itself has yet to wake the leader, and to end
             return None
         del self._runs[step.name]
         return _ended(step, run.ended[0])

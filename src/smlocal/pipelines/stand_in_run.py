@@ -54,6 +54,8 @@ class StandInInput:
     grace: float = GRACE_SECONDS
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     """More environment variables."""
+    under: tuple[str, ...] = ()
+    """The words of a program that runs it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +78,7 @@ def _never() -> bool:
 def run_stand_in(
     stand_in: StandIn, given: StandInInput, *, stopped: Callable[[], bool], killed: Callable[[], bool] = _never
 ) -> StandInEnd:
-    """Take it to its end; for a thread of its own. Nothing of it is left then, or if this process is killed.
+    """Take it to its end; for a thread of its own. Its processes end then, and if this process is killed.
 
     `stopped`: the execution is being stopped. A command gets SIGTERM, a Lambda's handler is awaited, as on the service.
     `killed`: it is to be gone at once. Both are asked ten times a second.
@@ -94,7 +96,7 @@ def _run_command(
     stand_in: StandIn, given: StandInInput, stopped: Callable[[], bool], killed: Callable[[], bool]
 ) -> StandInEnd:
     program = Program(
-        words=stand_in.command,
+        words=(*given.under, *stand_in.command),
         folder=given.folder,
         given=json.dumps(given.arguments).encode(),
         log=given.log,
@@ -131,7 +133,7 @@ def _run_handler(
     seconds = _limit(given)
     asked = {"event": given.arguments, "context": context, "seconds": seconds, "most": MOST_ANSWERED}
     program = Program(
-        words=(sys.executable, "-P", _HANDLER, file, stand_in.handler),
+        words=(*given.under, sys.executable, "-P", _HANDLER, file, stand_in.handler),
         folder=os.path.dirname(file),  # as on Lambda, whose code is in the current folder
         given=json.dumps(asked).encode(),
         log=given.log,

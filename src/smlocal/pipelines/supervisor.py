@@ -162,6 +162,8 @@ class PipelineSupervisor(Supervisor):
                 stand_ins=self.file.definition.stand_ins,
                 folder=self.file.document.directory,
                 logs=os.path.join(store.directory(self.plan.name), "logs"),
+                home=store.home,
+                of_client=bool(client),
                 wake=lambda: context.events.put(Woken()),
             ),
             callbacks=Callbacks(
@@ -281,7 +283,7 @@ class PipelineSupervisor(Supervisor):
             if outcome.stopped is None:
                 grace = self.file.local.StopGraceSeconds if event.grace is None else event.grace
                 self.context.record_stop(event.cause, grace)
-                self.context.reporter.stopping(event.cause, None)
+                self.context.reporter.stopping(event.cause, grace)
                 self.course.outcome = replace(outcome, stopped=event.cause)
             self._stop(steps)
             if event.grace == 0:

@@ -17,7 +17,7 @@ from smlocal.jobs.kind import module_of
 from smlocal.jobs.kinds import Spoken, showing
 from smlocal.jobs.logs.log_readers import LogTail, host_logs, read_log_tail
 from smlocal.jobs.metrics.job_metrics import job_metrics
-from smlocal.jobs.page_parts import PageParts
+from smlocal.jobs.page_parts import WITHHELD, PageParts
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.usage.series import UsageSeries, read_series
@@ -26,7 +26,7 @@ from smlocal.report.charts import HostCharts, MetricCharts, host_charts, metric_
 from smlocal.sagemaker.contract.outcome.reasons import RULE
 from smlocal.sagemaker.tensor_place import tensor_place
 from smlocal.sagemaker.usage_block import MeasuredHost, usage_block
-from smlocal.terms.masking import HIDDEN, WITHHELD, masked_request, with_strings
+from smlocal.terms.masking import HIDDEN, masked_request, with_strings
 
 if TYPE_CHECKING:
     from smlocal.report.tensor_charts import TensorCharts

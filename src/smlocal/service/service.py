@@ -188,15 +188,21 @@ _NOT_CREDENTIALS = {
 _LATER = {"ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "SlowDown"}
 _SERVER_ERROR = 500
 _UNKNOWN = ("not found", "Could not find requested job")
-_JOB_NAMES = ("TrainingJobName", "ProcessingJobName", "HyperParameterTuningJobName")
+_JOB_NAMES = (
+    *("TrainingJobName", "ProcessingJobName", "HyperParameterTuningJobName"),
+    *("PipelineName", "PipelineExecutionArn"),
+)
 _OF_ONE_JOB = {
-    "DescribeTrainingJob": "training",
-    "StopTrainingJob": "training",
-    "UpdateTrainingJob": "training",
-    "DescribeProcessingJob": "processing",
-    "StopProcessingJob": "processing",
-    "DescribeHyperParameterTuningJob": "tuning",
-    "StopHyperParameterTuningJob": "tuning",
+    "DescribeTrainingJob": "training job",
+    "StopTrainingJob": "training job",
+    "UpdateTrainingJob": "training job",
+    "DescribeProcessingJob": "processing job",
+    "StopProcessingJob": "processing job",
+    "DescribeHyperParameterTuningJob": "tuning job",
+    "StopHyperParameterTuningJob": "tuning job",
+    "DescribePipeline": "pipeline",
+    "DescribePipelineExecution": "pipeline execution",
+    "StopPipelineExecution": "pipeline execution",
 }
 
 
@@ -261,7 +267,7 @@ def _answered(error: Exception, *, title: str, action: str, region: str, job: st
         )
     if job and operation in _OF_ONE_JOB and (code == "ResourceNotFound" or any(each in message for each in _UNKNOWN)):
         return ServiceJobUnknownError(
-            f"there is no {_OF_ONE_JOB[operation]} job {job} in {region}",
+            f"there is no {_OF_ONE_JOB[operation]} {job} in {region}",
             details=[said],
             remedy=["Is it in another region (--region), or in another account (--profile)?"],
         )

@@ -41,7 +41,12 @@ def check_name(service: Service, name: str) -> None:
 
 def check_image(service: Service, request: Mapping[str, Any], *, named_by: str = "with --image") -> str | None:
     """`ImageNotInEcrError` for an image that Amazon ECR does not have; a sentence if that cannot be found out."""
-    found = _ECR.fullmatch(kind_of(request).reads.image_in(request) or "")
+    return check_image_named(service, kind_of(request).reads.image_in(request) or "", named_by=named_by)
+
+
+def check_image_named(service: Service, image: str, *, named_by: str) -> str | None:
+    """The same for the image itself."""
+    found = _ECR.fullmatch(image)
     if found is None:
         return None
     wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"] or "latest"}

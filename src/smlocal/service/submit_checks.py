@@ -51,6 +51,12 @@ def strict_request(document: Document, *, region: str | None) -> dict[str, Any]:
     return request
 
 
+def region_in_ecr(image: str) -> str | None:
+    """The region of an image in Amazon ECR; None for an image that is not there."""
+    found = _ECR.fullmatch(image)
+    return None if found is None else found["region"]
+
+
 def other_region(request: dict[str, Any], region: str | None) -> str | None:
     """The region of an image in Amazon ECR, if it is not that of the job."""
     found = _ECR.fullmatch(_image(request) or "")
@@ -114,22 +120,30 @@ def refuse_other_image(
     image = _not_in_ecr(request)
     if image is None:
         return
-    region, kind = region or "REGION", kind_of(request)
-    repository, _, tag = image.rpartition("/")[2].partition("@")[0].partition(":")
-    ending = ".cn" if region.startswith("cn-") else ""
-    registry = f"ACCOUNT.dkr.ecr.{region}.amazonaws.com{ending}"
-    pushed = f"{registry}/{repository}:{tag or 'latest'}"
+    kind = kind_of(request)
     submitted = "submit that name with --image" if path is None else f"write that name into {spoken(path)}"
     raise ImageNotInEcrError(
         f"{image} is not an image in Amazon ECR, and the service pulls no other images",
         details=(f"{document.where(path or kind.reads.IMAGE)}   {kind.reads.IMAGE[-1]}: {image}",),
         remedy=(
             f"Push it there, with the number of your account, and {submitted}:",
-            f"  aws ecr create-repository --region {region} --repository-name {repository}",
-            f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
-            f"  docker tag {image} {pushed} && docker push {pushed}",
+            *push_commands(image, region),
             *([_OTHER_REGISTRY] if kind is TRAINING and path is None else []),
         ),
+    )
+
+
+def push_commands(image: str, region: str | None) -> tuple[str, ...]:
+    """The commands that bring a local image to Amazon ECR."""
+    region = region or "REGION"
+    repository, _, tag = image.rpartition("/")[2].partition("@")[0].partition(":")
+    ending = ".cn" if region.startswith("cn-") else ""
+    registry = f"ACCOUNT.dkr.ecr.{region}.amazonaws.com{ending}"
+    pushed = f"{registry}/{repository}:{tag or 'latest'}"
+    return (
+        f"  aws ecr create-repository --region {region} --repository-name {repository}",
+        f"  aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {registry}",
+        f"  docker tag {image} {pushed} && docker push {pushed}",
     )
 
 

@@ -68,8 +68,8 @@ def masked_file(path: str, content: bytes) -> bytes:
 def with_strings(tree: Any, change: Callable[[str, str], str], name: str = "") -> Any:
     """A copy of a document in which every string is replaced by `change(name, string)`."""
     if isinstance(tree, Mapping):
-        head = next((each for each in ("Key", "Name") if tree.keys() == {each, "Value"}), None)
-        if head is not None and isinstance(tree["Value"], str):  # a tag, a parameter of a pipeline
+        head = "Key" if "Key" in tree else "Name"  # of a tag; of a parameter of a pipeline
+        if tree.keys() == {head, "Value"} and isinstance(tree["Value"], str):
             return {head: tree[head], "Value": change(str(tree[head]), tree["Value"])}
         return {key: with_strings(value, change, str(key)) for key, value in tree.items()}
     if isinstance(tree, list | tuple):
@@ -188,8 +188,6 @@ def _named_by_context(last: str, words: frozenset[str]) -> bool:
 # Hides passwords, tokens and signatures in URLs. They may be in any text that is printed.
 
 HIDDEN = "•••"
-WITHHELD = "(withheld)"
-"""In its place on pages: not every font has the character that terminals show."""
 # Not compiled here: most runs print no such URL. Each part has a limit, or time would grow with the square of the text.
 _BOTH = (
     r"(?P<head>[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:\"]{0,500}:)"

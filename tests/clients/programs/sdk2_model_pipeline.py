@@ -206,20 +206,18 @@ results["again"] = followed(pipeline.start(parameters={"Kind": "b"}))
 results["bad"] = followed(pipeline.start(parameters={"Accuracy": 0.25}))
 
 
-@step(name="pair", role=role, instance_type="ml.m5.large", image_uri=function_image)
 def pair(number: int) -> tuple[int, int]:
     return number, number + 1
 
 
-@step(name="product", role=role, instance_type="ml.m5.large", image_uri=function_image)
 def product(one: int, other: int) -> int:
     return one * other
 
 
-numbers = pair(factor)
-functions = Pipeline(
-    name=f"{name}-functions", parameters=[factor], steps=[product(numbers[0], numbers[1])], sagemaker_session=session
-)
+settings = {"role": role, "instance_type": "ml.m5.large", "image_uri": function_image}
+numbers = step(pair, name="pair", **settings)(factor)
+multiplied = step(product, name="product", **settings)(numbers[0], numbers[1])
+functions = Pipeline(name=f"{name}-functions", parameters=[factor], steps=[multiplied], sagemaker_session=session)
 functions.upsert(role)
 execution = functions.start(parameters={"Factor": 6})
 results["functions"] = {**followed(execution), "result": execution.result("product")}

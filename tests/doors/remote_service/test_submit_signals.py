@@ -145,6 +145,20 @@ def test_a_tuning_job_whose_creation_was_interrupted_is_stopped(
     assert answer["HyperParameterTuningJobStatus"] == "Stopped", said
 
 
+@pytest.mark.slow(5)
+def test_an_execution_whose_pipeline_was_made_meanwhile_is_stopped(
+    submitting: Submitting, aws_service: AwsService
+) -> None:
+    step = {"Name": "Train", "Type": "Training", "Arguments": training(aws_service.image)}
+    definition = {"Version": "2020-12-01", "Steps": [step]}
+    name = "search-signal-pipeline"
+    request = {"PipelineName": name, "RoleArn": ROLE, "PipelineDefinition": definition}
+    code, said = submitting(request, name)
+    assert code == 128 + signal.SIGTERM, said
+    (found,) = aws_service.client("sagemaker").list_pipeline_executions(PipelineName=name)["PipelineExecutionSummaries"]
+    assert found["PipelineExecutionStatus"] == "Stopped", said
+
+
 @pytest.mark.slow(2)
 def test_a_second_signal_does_not_wait_for_the_answer(submitting: Submitting, aws_service: AwsService) -> None:
     name = "search-signal-twice"

@@ -1,5 +1,7 @@
 """Lambda, Callback and other steps that only the service can do, with what stands in for them."""
 
+import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -81,3 +83,40 @@ def test_a_handler_that_runs_is_awaited_by_a_stop_and_not_by_a_second_one(pipeli
     pipelines.life.until(lambda: pipelines.steps(execution)["Long"].progress.state == "Stopping")
     assert pipelines.life("stop", execution, "--grace", "0", "--wait").returncode == 0
     assert pipelines.rows(execution) == ["Long Stopped"]
+
+
+OF_CLIENT = """
+import json, boto3, time
+client = boto3.client("sagemaker", region_name="us-east-1")
+step = {"Name": "Made", "Type": "Lambda", "FunctionArn": "%s", "Arguments": {"name": "by-handler"}}
+definition = json.dumps({"Version": "2020-12-01", "Steps": [step, {**step, "Name": "Told", "DependsOn": ["Made"]}]})
+client.create_pipeline(PipelineName="P", PipelineDefinition=definition, RoleArn="arn:aws:iam::111122223333:role/R")
+arn = client.start_pipeline_execution(PipelineName="P")["PipelineExecutionArn"]
+while (told := client.describe_pipeline_execution(PipelineExecutionArn=arn))["PipelineExecutionStatus"] == "Executing":
+    time.sleep(0.1)
+found = client.list_pipeline_execution_steps(PipelineExecutionArn=arn)["PipelineExecutionSteps"]
+print([told["PipelineExecutionStatus"], *(each.get("FailureReason") for each in found)])
+print([each["ModelName"] for each in client.list_models()["Models"]])
+"""
+HANDLER = """
+import boto3
+
+def handler(event, context):
+    container = {"Image": "nowhere", "Environment": {"by": context.function_name}}
+    boto3.client("sagemaker").create_model(
+        ModelName=event["name"], PrimaryContainer=container, ExecutionRoleArn="arn:aws:iam::111122223333:role/R"
+    )
+    return {}
+"""
+
+
+@pytest.mark.slow(4)
+def test_aws_of_a_stand_in_is_that_of_the_client(pipelines: Any) -> None:
+    folder = pipelines.life.folder
+    (folder / "f.py").write_text(HANDLER)
+    (folder / "client.py").write_text(OF_CLIENT % FUNCTION)
+    code = "import boto3; boto3.client('sagemaker').describe_model(ModelName='by-handler')"
+    steps = {"Made": {"Python": "f.py:handler"}, "Told": {"Command": [sys.executable, "-c", code]}}
+    (folder / "steps.json").write_text(json.dumps(steps))
+    done = pipelines.life("exec", "--steps", folder / "steps.json", "--", sys.executable, folder / "client.py")
+    assert done.stdout.splitlines() == ["['Succeeded', None, None]", "['by-handler']"], done.stderr

@@ -113,7 +113,12 @@ def test_no_setting_belongs_to_two_aspects() -> None:
 
 def test_nothing_else_declares_a_flag_of_the_table() -> None:
     """A command that has one of these flags takes it from the table; `serve` and `exec` have settings of their own."""
-    own = {("--output", "conformance.py"), ("--output", "pack.py"), ("--image", "check.py")}
+    own = {
+        ("--output", "conformance.py"),
+        ("--output", "pack.py"),
+        ("--output", "pipeline.py"),
+        ("--image", "check.py"),
+    }
     own |= {("--image", "conformance.py"), ("--role", "conformance.py"), ("--instance-type", "conformance.py")}
     own |= {("--allow-cpu", "exec.py"), ("--allow-cpu", "serve.py")}
     own |= {("--image", "deploy.py"), ("--env", "deploy.py"), ("--name", "deploy.py"), ("--name", "models.py")}

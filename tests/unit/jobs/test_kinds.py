@@ -44,11 +44,13 @@ def test_a_kind_declines_by_default_and_not_by_functions() -> None:
     assert len(declining) <= 2, declining  # of training: host names and a view, which say all without one argument
 
 
-def test_a_search_has_no_containers_to_pretend() -> None:
-    found = supervisor_of("sagemaker_tuning")
-    assert not issubclass(found, ContainerSupervisor)
-    assert not {"attempt", "metrics", "results", "credentials"} & {each.name for each in fields(found)}
-    assert all(issubclass(supervisor_of(kind), ContainerSupervisor) for kind in KINDS if kind != "sagemaker_tuning")
+def test_what_leads_jobs_has_no_containers_to_pretend() -> None:
+    leaders = {"sagemaker_tuning", "sagemaker_pipeline"}
+    for kind in leaders:
+        found = supervisor_of(kind)
+        assert not issubclass(found, ContainerSupervisor)
+        assert not {"attempt", "metrics", "results", "credentials"} & {each.name for each in fields(found)}
+    assert all(issubclass(supervisor_of(kind), ContainerSupervisor) for kind in set(KINDS) - leaders)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -83,12 +83,14 @@ def endless(event, context):
 
 def holds(event, context):
     held = open(event["fifo"], "wb", buffering=0)
-    for alone in (False, True):
-        subprocess.Popen(["sleep", "1000"], start_new_session=alone, pass_fds=[held.fileno()])
+    subprocess.Popen(["sleep", "1000"], pass_fds=[held.fileno()])
     held.write(b"ready\\n")
     if event["stays"]:
         time.sleep(1000)
     return {"code": "x"}
+
+def puts_aside(event, context):
+    subprocess.Popen(["sh", "-c", event["text"]], start_new_session=True)
 """
 CODE = (("code", "String"),)
 ALL = (*CODE, ("n", "Integer"), ("text", "String"), ("left", "Boolean"), ("here", "String"))
@@ -322,6 +324,15 @@ def test_children_of_a_handler_end_with_it(run: Callable[..., StandInEnd], held:
     end = run(handler("holds"), outputs=CODE, arguments={"fifo": str(held.path), "stays": False})
     assert end.outputs == {"code": "x"}
     held.until_all_have_ended()
+
+
+def test_what_has_a_session_of_its_own_goes_on(run: Callable[..., StandInEnd], held: Held, tmp_path: Path) -> None:
+    waits = tmp_path / "waits"
+    os.mkfifo(waits)
+    text = f"read word <'{waits}'; echo $word >'{held.path}'"
+    assert run(handler("puts_aside"), arguments={"text": text}) == StandInEnd()
+    waits.write_text("later\n")
+    assert held.line() == "later"
 
 
 STOPS = 'trap "echo asked >&2; exit 7" TERM; touch ready; while :; do :; done'

@@ -404,6 +404,13 @@ def test_an_execution_of_which_nothing_has_begun(execution: Callable[..., Stored
     assert [each.split(" | ")[2] for each in made.rows] == ["- Left out"] * 4
 
 
+def test_a_definition_that_is_not_valid_any_more_is_said(execution: Callable[..., Stored]) -> None:
+    made = execution(WAITING).put(Execution(definition_of(with_requests(WAITING)))).end()
+    made.store.change_document(made.name, "job", lambda job: {**job, "Data": {**job["Data"], "Version": "1999"}})
+    assert "The definition cannot be read any more: 1 problem in pipeline.yaml" in made.reader.text
+    assert "2020-12-01" in made.reader.text
+
+
 def test_selected_steps_and_results_that_are_used_again(execution: Callable[..., Stored]) -> None:
     config = {"SourcePipelineExecutionArn": f"{ARN}/before", "SelectedSteps": [{"StepName": "Train"}]}
     made = execution(BRANCHES, start={"SelectiveExecutionConfig": config})

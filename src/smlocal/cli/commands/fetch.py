@@ -14,10 +14,11 @@ from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 from smlocal.jobs.kind import Kind
-from smlocal.sagemaker.kinds import PROCESSING, TUNING
+from smlocal.sagemaker.kinds import PIPELINE, PROCESSING, TRAINING, TUNING
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
+    from smlocal.service import described_pipeline
     from smlocal.service.described_job import read_answer
     from smlocal.service.described_request import described, fetch, remarks
     from smlocal.service.job_file_text import check_local_paths, job_file_text
@@ -27,6 +28,7 @@ else:
     job_file_text = at_use("smlocal.service.job_file_text", "job_file_text")
     lines_about = at_use("smlocal.service.unavailable_here", "lines_about")
     unavailable_here = at_use("smlocal.service.unavailable_here", "unavailable_here")
+    described_pipeline = at_use("smlocal.service.described_pipeline")
     read_answer = at_use("smlocal.service.described_job", "read_answer")
     described = at_use("smlocal.service.described_request", "described")
     fetch = at_use("smlocal.service.described_request", "fetch")
@@ -40,6 +42,10 @@ _FILE_OPTION = "-o"
     examples=(
         ("smlocal fetch my-job", "Write job.yaml for a job in your account."),
         ("smlocal fetch described.json --file -", "Print the job file for a saved answer."),
+        (
+            "smlocal fetch arn:aws:sagemaker:eu-west-1:123456789012:pipeline/abalone",
+            "Write pipeline.yaml for a pipeline in your account.",
+        ),
     ),
 )
 @click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
@@ -48,26 +54,29 @@ _FILE_OPTION = "-o"
     "-o",
     type=click.Path(readable=False),
     metavar="FILE",
-    default="job.yaml",
-    help='Job file to write; "-" is standard output. Default: job.yaml.',
+    help='Job file to write; "-" is standard output. Default: job.yaml, or pipeline.yaml.',
 )
 @click.option("--job", "chosen", metavar="NAME", help="Name of the job, if a file describes several.")
 @allow_local_paths_option
 @service_options
 def command(
-    *, job: str, file: str, chosen: str | None, allow_local_paths: bool, profile: str | None, region: str | None
+    *, job: str, file: str | None, chosen: str | None, allow_local_paths: bool, profile: str | None, region: str | None
 ) -> None:
     """Write the job file of a job of the service.
 
-    JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing or tuning job. FILE is a
-    saved answer of DescribeTrainingJob, DescribeProcessingJob, DescribeHyperParameterTuningJob or Search, a request
-    that a SageMaker SDK made, or a filled-in skeleton of the AWS CLI; "-" is standard input. A file needs neither
-    credentials nor the network. Existing files are never overwritten.
+    JOB is the name or ARN of a training job in your AWS account, or the ARN of a processing job, a tuning job, a
+    pipeline or an execution of one. FILE is a saved answer of DescribeTrainingJob, DescribeProcessingJob,
+    DescribeHyperParameterTuningJob, DescribePipeline or Search, a request that a SageMaker SDK made, or a filled-in
+    skeleton of the AWS CLI; "-" is standard input. A file needs neither credentials nor the network. Existing files are
+    never overwritten.
     """
+    document = read_answer(job) if names_file(job) else None
+    is_pipeline = PIPELINE.describes(document.data) if document is not None else f":{PIPELINE.word}/" in job
+    file = file or (PIPELINE if is_pipeline else TRAINING).file
     check_new_file(file, _FILE_OPTION)
-    document = None
-    if names_file(job):
-        document = read_answer(job)
+    if is_pipeline:
+        _write_pipeline(job, document, file, profile=profile, region=region)
+        return
     for kind in (TUNING, PROCESSING):
         if kind.describes(document.data) if document is not None else f":{kind.in_commands}/" in job:
             _write(kind, job, document, file, allow_local_paths=allow_local_paths, profile=profile, region=region)
@@ -111,6 +120,21 @@ def _write(
     if found.newer:
         notes.append(f"not known to this version of smlocal, and kept as comments: {', '.join(found.newer)}")
     for note in (*notes, *remarks(found)):
+        _say(note)
+    _say_what_now(file)
+
+
+def _write_pipeline(
+    job: str, document: "Document | None", file: str, *, profile: str | None, region: str | None
+) -> None:
+    """The file of a pipeline, or of an execution with the values of its parameters."""
+    if document is not None:
+        found = described_pipeline.described(document)
+    else:
+        found = described_pipeline.fetch(job, profile=profile, region=region)
+    found.check_local_paths(name=job)
+    write_new_file(file, found.file_text(file=file), _FILE_OPTION)
+    for note in found.remarks():
         _say(note)
     _say_what_now(file)
 

@@ -104,6 +104,7 @@ def _options(command: Any) -> Any:
     examples=(
         ("smlocal submit job.yaml --upload-to s3://my-bucket/jobs --dry-run", "Show what would be sent."),
         ("smlocal submit job.yaml --upload-to s3://my-bucket/jobs --yes", "Run the job without a question."),
+        ("smlocal submit pipeline.yaml --name abalone -p Epochs=3", "Update a pipeline, and start it."),
     ),
 )
 @click.argument("job", required=False, type=click.Path(), metavar="[JOB]")
@@ -112,9 +113,10 @@ def _options(command: Any) -> Any:
 def command(**given: Any) -> int:
     """Run a job file on SageMaker.
 
-    JOB is a job file as for smlocal run, of a training, processing or tuning job. First, everything that the service
-    would refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there already.
-    The job is created after you confirm the maximum instance-hours, and followed until it ends.
+    JOB is a job file as for smlocal run, of a training, processing or tuning job, or a pipeline. First, everything that
+    the service would refuse is reported. Local channels and code are uploaded below --upload-to, unless they are there
+    already. The job is created after you confirm the maximum instance-hours, and followed until it ends. A pipeline is
+    created, or updated if its name is there, and started; nothing is uploaded for it.
     """
     if mode_of(given) is not ProgressMode.JSON:
         return submit(given)

@@ -120,6 +120,8 @@ class EventScreen(Screen):
             members = ("ProcessingJobName", "ProcessingJobStatus", "FailureReason", "ExitMessage")
         if "HyperParameterTuningJobName" in answer:
             members = ("HyperParameterTuningJobName", "HyperParameterTuningJobStatus", "FailureReason")
+        if "PipelineExecutionArn" in answer:
+            members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         self._ended({each: answer.get(each) for each in members}, before_waiting)
 
     def show_error(self, error: SmlocalError, *, debug: bool) -> None:

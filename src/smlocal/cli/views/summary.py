@@ -28,6 +28,8 @@ COLOURS: Mapping[str, str] = {
     JobStatus.COMPLETED: f"{BOLD};{GREEN}",
     JobStatus.FAILED: f"{BOLD};{RED}",
     JobStatus.STOPPED: f"{BOLD};{YELLOW}",
+    "Succeeded": f"{BOLD};{GREEN}",
+    "CompletedWithFailures": f"{BOLD};{YELLOW}",
 }
 """Of the whole word, and bold: only the marks of the phases above it have a colour."""
 _STILL_VISIBLE = 20
@@ -242,7 +244,10 @@ def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
 
 def status_there(answer: Mapping[str, Any]) -> str:
     """The status in an answer of the service about a job."""
-    members = ("ProcessingJobStatus", "HyperParameterTuningJobStatus", "TrainingJobStatus")
+    members = (
+        *("ProcessingJobStatus", "HyperParameterTuningJobStatus", "TrainingJobStatus"),
+        "PipelineExecutionStatus",
+    )
     return next(str(answer[each]) for each in members if each in answer)
 
 

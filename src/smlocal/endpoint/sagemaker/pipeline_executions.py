@@ -27,7 +27,7 @@ from smlocal.endpoint.sagemaker.pipelines import (
 )
 from smlocal.endpoint.serving import Serving
 from smlocal.errors import InstanceLimitError, JobFinishedError, JobUnknownError, NameInUseError
-from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
+from smlocal.errors.of_commands import CallbackAnswerError, CallbackUnknownError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import JOB, REQUEST

@@ -22,6 +22,7 @@ from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import REQUEST
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.store.resources import StoredResource
+from smlocal.sagemaker import kinds
 from smlocal.sagemaker.contract.identity import account
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.reading import read_definition
@@ -122,7 +123,7 @@ def delete_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
     executions = executions_below(serving, pipeline.arn)
     if any(not each.record.status.terminal for each in executions):
         raise ServiceError("ConflictException", f"Pipeline '{pipeline.arn}' has executions that run. Stop them first.")
-    for record in serving.store.below_arn(pipeline.arn + _EXECUTION):
+    for record in _jobs_below(serving, pipeline.arn):
         try:
             remove(serving.store, record.name, stop=False, force=False, abandon=False, on_message=serving.log)
         except JobUnknownError:
@@ -357,8 +358,6 @@ def _has_commands(steps: Any) -> bool:
 
 # Which pipeline, and its executions.
 
-_EXECUTION: Final = "/execution"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundExecution:
@@ -397,10 +396,18 @@ def executions_below(serving: HasStore, pipeline_arn: str) -> list[FoundExecutio
     """The executions of a pipeline, also those that `smlocal run` has made; the oldest first."""
     first: dict[str, float] = {}
     newest: dict[str, JobRecord] = {}
-    for record in serving.store.below_arn(pipeline_arn + _EXECUTION):
+    for record in _jobs_below(serving, pipeline_arn):
         first.setdefault(record.arn, record.created)
         newest[record.arn] = record
     return [FoundExecution(record=record, created=first[arn]) for arn, record in newest.items()]
+
+
+def _jobs_below(serving: HasStore, pipeline_arn: str) -> list[JobRecord]:
+    """The jobs of all executions of a pipeline, the oldest first."""
+    names = serving.store.names(platform=kinds.PIPELINE.name)
+    records = (record for record, _ in serving.store.jobs_with(REQUEST, names))
+    below = [record for record in records if record.arn.startswith(f"{pipeline_arn}/execution/")]
+    return sorted(below, key=lambda record: record.created)
 
 
 def last_execution(executions: Sequence[FoundExecution]) -> FoundExecution | None:

@@ -87,15 +87,6 @@ def _conditions(search: JobSearch) -> Iterator[tuple[str, Any]]:
             yield condition, value
 
 
-def below_arn(connection: sqlite3.Connection, arn: str) -> list[JobRecord]:
-    """The jobs whose ARN goes on after this one with a slash, oldest first."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM jobs WHERE arn >= ? AND arn < ? ORDER BY id",  # noqa: S608 - constant
-        (f"{arn}/", f"{arn}0"),  # 0 follows the slash
-    ).fetchall()
-    return [record_of(row) for row in rows]
-
-
 def stored_names(home: str, prefix: str) -> list[str]:
     """The names that begin so, newest first; none where there is no store, which is not made."""
     if not os.path.exists(os.path.join(home, FILE_NAME)):

@@ -458,11 +458,6 @@ class Store:
             )
         return str(row[0])
 
-    def below_arn(self, arn: str) -> Records:
-        """The jobs whose ARN goes on after this one with a slash, oldest first."""
-        with self._read() as connection:
-            return job_search.below_arn(connection, arn)
-
     def count(self) -> int:
         """The number of jobs."""
         with self._read() as connection:

@@ -69,6 +69,12 @@ def argument_violations(
             yield Violation(path=(*at, *each.path), text=f"{step.name}: {each.text}", service=service)
 
 
+def shape_of(step: Step) -> type[Structure] | None:
+    """The model of the request that its arguments are; None for a step without one."""
+    kind = _KINDS.get(step.type.name)
+    return _SHAPES.get(step.type.name) if kind is None else request_reading(kind).SHAPE
+
+
 def with_parameters(arguments: Any, parameters: Mapping[str, Any]) -> Any:
     """The arguments with every expression replaced whose value the parameters alone say."""
     known = Known(parameters=parameters)

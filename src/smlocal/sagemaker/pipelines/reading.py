@@ -58,6 +58,7 @@ def read_definition(
     begins: bool = True,
     runs_here: bool = True,
     strict: bool = True,
+    in_place: bool = False,
     others: Callable[[Definition], Iterable[Violation]] = lambda _: (),
 ) -> Definition:
     """The checked definition.
@@ -65,14 +66,14 @@ def read_definition(
     `given`: values of parameters, if an execution is to begin; if it only may, `begins` is false, and a parameter
     without a value is no mistake. `stand_ins`: names of steps that have one besides those that the document names.
     `runs_here`: what this machine cannot do, or needs a stand-in for, is a mistake. `strict`: what steps make must be
-    as the service wants it; else it may have local paths and no role. `others` looks for mistakes beside the
-    definition.
+    as the service wants it; else it may have local paths and no role. `in_place`: a request may have the definition as
+    a map, which one that runs here may have too. `others` looks for mistakes beside the definition.
     """
     outer, local = document, document.data.get(LOCAL)
     request: dict[str, Any] = {}
     if is_request(document.data):
         request = {name: value for name, value in document.data.items() if name != DEFINITION}
-        document = _inner(document, as_text=not runs_here)
+        document = _inner(document, as_text=not (runs_here or in_place))
     asked = _Asked(given=given, begins=begins, stand_ins=stand_ins, runs_here=runs_here, strict=strict)
     definition, found = _checked(document, local, asked)
     found += others(definition)
@@ -85,14 +86,7 @@ def _inner(document: Document, *, as_text: bool) -> Document:
     """The definition in a request, as a document of its own."""
     found = [says((name,), "CreatePipeline has no such member", None) for name in document.data if name not in _REQUEST]
     found += [missing((name,)) for name in ("PipelineName",) if document.data.get(name) is None]
-    name = document.data.get("PipelineName")
-    if isinstance(name, str) and not _NAME.fullmatch(name):
-        service = sentence(
-            name[:300], "pipelineName", f"Member must satisfy regular expression pattern: {_NAME.pattern}"
-        )
-        found.append(Violation(path=("PipelineName",), text=service, service=service))
-    elif name is not None and not isinstance(name, str):
-        found.append(says(("PipelineName",), f"must be text; it is {kind_of(name)}"))
+    found += name_violations(document.data.get("PipelineName"))
     parallel = document.data.get("ParallelismConfiguration")
     most = parallel.get("MaxParallelExecutionSteps") if isinstance(parallel, dict) else None
     if parallel is not None and (type(most) is not int or most < 1):
@@ -113,6 +107,17 @@ def _inner(document: Document, *, as_text: bool) -> Document:
     return load_definition(str(text), name=f"{document.name}:{DEFINITION}", directory=document.directory)
 
 
+def name_violations(name: Any) -> Iterator[Violation]:
+    """What is wrong with the name of a pipeline, if there is one."""
+    if isinstance(name, str) and not _NAME.fullmatch(name):
+        service = sentence(
+            name[:300], "pipelineName", f"Member must satisfy regular expression pattern: {_NAME.pattern}"
+        )
+        yield Violation(path=("PipelineName",), text=service, service=service)
+    elif name is not None and not isinstance(name, str):
+        yield says(("PipelineName",), f"must be text; it is {kind_of(name)}")
+
+
 def invalid_definition(
     document: Document, found: list[Violation], outer: Document | None = None
 ) -> RequestInvalidError:
@@ -123,8 +128,8 @@ def invalid_definition(
     if outer is None or outer is document:
         parts = [(document, found)]
     else:
-        parts = [(outer, [each for each in found if each.path[:1] == (LOCAL,)])]
-        parts.append((document, [each for each in found if each.path[:1] != (LOCAL,)]))
+        parts = [(outer, [each for each in found if each.path[:1] and each.path[0] in _REQUEST])]
+        parts.append((document, [each for each in found if not each.path[:1] or each.path[0] not in _REQUEST]))
     details: list[str] = []
     service = ""
     for where, violations in parts:

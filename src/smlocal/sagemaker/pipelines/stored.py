@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.errors.of_jobs import CallbackAnswerError, CallbackUnknownError
+from smlocal.errors.of_commands import CallbackAnswerError, CallbackUnknownError
 from smlocal.jobs import documents
 from smlocal.jobs.control.requests import wake
 from smlocal.jobs.documents import REQUEST

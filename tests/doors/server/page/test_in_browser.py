@@ -116,7 +116,7 @@ def test_values_of_a_step_stay_open_and_its_box_leads_to_its_row(tab: Tab, endpo
     def step(number: int, state: str) -> dict[str, Any]:
         progress = {"state": state, "attempts": 1, "began": time.time(), "number": number, "reason": f"because {state}"}
         document = {"Type": "Fail", "Progress": progress, "Arguments": {"ErrorMessage": "seen"}}
-        return {step_document(steps[number - 1]["Name"]): document}
+        return {step_document(str(steps[number - 1]["Name"])): document}
 
     start = {"PipelineName": "seen"}
     data = {"Version": "2020-12-01", "Steps": steps}

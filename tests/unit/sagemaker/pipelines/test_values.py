@@ -7,7 +7,7 @@ import pytest
 from smlocal.sagemaker.pipelines.conditions import holds
 from smlocal.sagemaker.pipelines.parameters import typed
 from smlocal.sagemaker.pipelines.step_reading import duration
-from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
+from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, as_far_as_known, evaluate
 
 REPORT = {"metrics": {"accuracy": {"value": 0.9}, "odd name": [1, {"deep": True}]}}
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -129,6 +129,11 @@ def test_an_expression_without_a_value(written: Any, sentence: str) -> None:
 
 def compared(kind: str, left: Any, right: Any) -> dict[str, Any]:
     return {"Type": kind, "LeftValue": left, "RightValue": right}
+
+
+def test_what_has_no_value_stays_as_it_is_written() -> None:
+    written = {"Or": [{"Left": {"Get": "Parameters.Count"}}, {"Left": {"Get": "Steps.Never.OutputParameters['n']"}}, 1]}
+    assert as_far_as_known(written, KNOWN) == {"Or": [{"Left": 2}, written["Or"][1], 1]}
 
 
 @pytest.mark.parametrize(
