@@ -57,7 +57,7 @@ def test_the_aws_cli(user: User, program: Callable[[], Path]) -> None:
 @pytest.mark.slow(14)
 @pytest.mark.long
 def test_a_pipeline_of_sdk_3(user: User, image: Callable[[str], str]) -> None:
-    done = user.execute("sdk-3", "sdk3_pipeline.py", image("py"), "Pipe")
+    done = user.execute("sdk-3", "sdk3_condition.py", image("py"), "Pipe")
     steps = [["Check", "Succeeded", None], ["Evaluate", "Succeeded", None]]
     assert last_json(done.stdout) == {
         "arns": ["arn:aws:sagemaker:us-east-1:123456789012:pipeline/Pipe"] * 2,
