@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "docs").glob("*.md"))
-MOST_WORDS = 62_600
+MOST_WORDS = 62_000
 """In all pages. A fact stands once; what the code knows is made for the site (scripts/pages)."""
 
 

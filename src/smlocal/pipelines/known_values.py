@@ -65,9 +65,9 @@ class KnownValues:
 
     def path_of(self, uri: str, folders: Mapping[str, str]) -> str:
         """The path of an object on this machine; `ValueUnknownError` if it is not here."""
-        for location in sorted(folders, key=len, reverse=True):
-            if uri == location or uri.startswith(f"{location.rstrip('/')}/"):
-                return _below(folders[location], uri[len(location) :])
+        path = path_in(folders, uri)
+        if path is not None:
+            return path
         bucket, _, key = uri.removeprefix("s3://").partition("/")
         folder = os.path.join(self.buckets, bucket)
         if uri.startswith("s3://") and bucket not in {"", ".", ".."} and os.path.isdir(folder):
@@ -83,6 +83,14 @@ class KnownValues:
             raise ValueUnknownError(f"the property file {name}: the step {step} has no output {file.output}")
         location = f"{uri.rstrip('/')}/{file.file}"
         return read_json(self.path_of(location, {**self.folders(), **stored.folders}), f"the property file {name}")
+
+
+def path_in(folders: Mapping[str, str], uri: str) -> str | None:
+    """The path of an object in one of these locations; None if it is in none, `ValueUnknownError` for a link out."""
+    for location in sorted(folders, key=len, reverse=True):
+        if uri == location or uri.startswith(f"{location.rstrip('/')}/"):
+            return _below(folders[location], uri[len(location) :])
+    return None
 
 
 def _below(folder: str, key: str) -> str:

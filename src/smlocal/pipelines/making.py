@@ -66,7 +66,7 @@ class Maker:
             else:
                 asked.setdefault(kind.named, name)
         called = str(asked.get(kind.named, name))
-        remote = {uri: folder for uri, folder in sources.items() if "://" in uri}  # else it is that folder
+        remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:

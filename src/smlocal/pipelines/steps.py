@@ -118,6 +118,8 @@ class Steps:
             elif kind == "Callback":
                 self._note(step, waits=self.callbacks.begin(step, arguments))
                 self.execution.started(step.name, self.callbacks.metadata(self.records[step.name]))
+            elif kind == "Cleanup":
+                self._clean(step, arguments)
             elif not self._from_cache(step, arguments):
                 self._make(step, arguments)
 
@@ -164,6 +166,15 @@ class Steps:
             self.reporter.step_changed(step.name, "Starting", None, name)
         elif step.type.name != "Endpoint":
             self._end(step, End(state=State.SUCCEEDED), answer=self.maker.describe(step.type, name))
+
+    def _clean(self, step: Step, arguments: Mapping[str, Any]) -> None:
+        from smlocal.pipelines.cleaning import clean  # for few executions
+
+        outcome = clean(arguments["Resources"]["S3"], self.records)
+        why = "; ".join(f"{each['StepName']}: {each['ErrorMessage']}" for each in outcome["FailedSteps"])
+        state = State.FAILED if why else State.SUCCEEDED
+        reason = failed_reason(why) if why else ""
+        self._end(step, End(state=state, reason=reason, metadata={"Cleanup": outcome}), answer=outcome)
 
     def made(self, step: Step) -> str:
         """The name of what the present attempt of a step makes."""

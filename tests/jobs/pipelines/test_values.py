@@ -1,11 +1,14 @@
 """Values that flow from step to step, the cache, and what fails a step: with real containers."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 Gone = Callable[[str], None]
+_OUT = "ProcessingOutputConfig.Outputs['out'].S3Output.S3Uri"
 WRITES = 'mkdir -p /opt/ml/processing/out; echo "{\\"metrics\\": {\\"mse\\": 0.25}}" > /opt/ml/processing/out/e.json'
 
 
@@ -179,7 +182,7 @@ def test_the_cache_may_look_at_what_lies_in_folders(pipelines: Any) -> None:
 
     def ran() -> str:
         step = pipelines.training("Train", "ls /opt/ml/input/data/train", **cached)
-        return pipelines.run("seen", [step], Local=local)
+        return str(pipelines.run("seen", [step], Local=local))
 
     first = ran()
     assert "Source" in pipelines.steps(ran())["Train"].cache
@@ -187,3 +190,37 @@ def test_the_cache_may_look_at_what_lies_in_folders(pipelines: Any) -> None:
     changes = pipelines.steps(ran())["Train"].cache["Changes"]
     assert [change["Key"] for change in changes] == ["Contents.s3://mine/data"]
     assert pipelines.steps(first)["Train"].contents.keys() == {"s3://mine/data"}
+
+
+@pytest.mark.slow(3)
+def test_a_cleanup_deletes_outputs_of_steps_and_nothing_else(pipelines: Any, all_gone: Gone) -> None:
+    def cleanup(name: str, *sources: dict[str, Any]) -> dict[str, Any]:
+        after = [{"Step": each["StepName"], "Trigger": "Any"} for each in sources]
+        return {"Name": name, "Type": "Cleanup", "DependsOn": after, "Arguments": {"Resources": {"S3": list(sources)}}}
+
+    written = {"Std:Join": {"On": "/", "Values": [_from("Prepare", _OUT), "e.json"]}}
+    steps = [
+        pipelines.processing("Prepare", f"{WRITES}; echo > /opt/ml/processing/out/x"),
+        pipelines.training("Train", "echo m > /opt/ml/model/m"),
+        pipelines.training("Without", "exit 1"),
+        cleanup("Clean", {"StepName": "Train"}, {"StepName": "Prepare", "S3Uris": [written]}, {"StepName": "Without"}),
+        cleanup(
+            "Wrong",
+            {"StepName": "Prepare", "S3Uris": ["s3://nowhere/out", "s3://nowhere/out/../../etc/hostname", "s3://o/k"]},
+        ),
+    ]
+    execution = pipelines.run("cleans", steps, code=1)
+    found = pipelines.steps(execution)
+    assert found["Clean"].progress.metadata == {
+        "Cleanup": {"CleanedSteps": ["Train", "Prepare"], "FailedSteps": [], "SkippedSteps": ["Without"]}
+    }
+    assert found["Wrong"].progress.reason == (
+        "ClientError: Prepare: s3://nowhere/out is no object in an output of the step; "
+        "s3://o/k is no object in an output of the step"
+    )
+    (model,) = found["Train"].folders.values()
+    assert not Path(model).exists()
+    (folder,) = found["Prepare"].folders.values()
+    assert "x" in os.listdir(folder)
+    assert "e.json" not in os.listdir(folder)
+    all_gone(execution)

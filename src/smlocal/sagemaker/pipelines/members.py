@@ -105,7 +105,7 @@ _RUNS: Final = {
     "Fail": "Ends the execution with its message.",
     "Callback": "Waits until smlocal pipeline or a client answers its token.",
     "ForEach": "Its body runs for each item, so many at once as MaxConcurrency says.",
-    "Cleanup": "Deletes what the named steps have made.",
+    "Cleanup": "Deletes outputs of the named steps, where they are on this machine.",
 }
 
 

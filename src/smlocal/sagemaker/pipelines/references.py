@@ -33,8 +33,21 @@ def reference_violations(definition: Definition) -> Iterator[Violation]:
         places += [(step.given.get(name), (*step.path, name)) for name in ("FunctionArn", "SqsQueueUrl")]
         for value, path in places:
             yield from _of_value(value, path, step, definition)
+        yield from _sources(step, definition)
     experiment = definition.given.get("PipelineExperimentConfig")
     yield from _of_value(experiment, ("PipelineExperimentConfig",), None, definition)
+
+
+def _sources(step: Step, definition: Definition) -> Iterator[Violation]:
+    """The steps that a Cleanup names."""
+    resources = step.arguments.get("Resources") if step.type.name == "Cleanup" else None
+    sources = resources.get("S3") if isinstance(resources, dict) else None
+    for index, each in enumerate(sources if isinstance(sources, list) else ()):
+        name = each.get("StepName") if isinstance(each, dict) else None
+        if isinstance(name, str) and name not in definition.steps:
+            meant = closest(name, definition.steps)
+            text = f"there is no step '{name[:80]}'{f'; did you mean {meant}?' if meant else ''}"
+            yield says((*step.path, "Arguments", "Resources", "S3", index, "StepName"), text)
 
 
 def _of_value(value: Any, path: Path, step: Step | None, definition: Definition) -> Iterator[Violation]:

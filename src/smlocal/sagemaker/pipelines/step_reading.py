@@ -85,7 +85,7 @@ def read_step(given: Any, path: Path, *, parent: Step | None, branch: bool | Non
         return Found(step=None, violations=found)
     arguments = given.get("Arguments")
     if not isinstance(arguments, dict):
-        optional = arguments is None and kind.name in {"Lambda", "Callback", "Cleanup"}
+        optional = arguments is None and kind.name in {"Lambda", "Callback"}
         if not optional and not kind.needs_stand_in:
             text = "is missing" if arguments is None else f"is {kind_of(arguments)}, and must be a map"
             found.append(says((*path, "Arguments"), text, f"{UNPARSED} Expecting start of Json Object."))
@@ -308,7 +308,7 @@ def _own_arguments(kind: StepType, arguments: Mapping[str, Any], path: Path) -> 
         return (), found
     if kind.name == "ForEach":
         return _for_each(arguments, path)
-    return (), []
+    return (), _cleanup(arguments, path) if kind.name == "Cleanup" else []
 
 
 def _unknown_arguments(arguments: Mapping[str, Any], path: Path, known: tuple[str, ...]) -> list[Violation]:
@@ -317,6 +317,25 @@ def _unknown_arguments(arguments: Mapping[str, Any], path: Path, known: tuple[st
         for name in arguments
         if name not in known
     ]
+
+
+def _cleanup(arguments: Mapping[str, Any], path: Path) -> list[Violation]:
+    found = _unknown_arguments(arguments, path, ("Resources",))
+    resources = arguments.get("Resources")
+    sources = resources.get("S3") if isinstance(resources, dict) else None
+    if not isinstance(sources, list) or not sources:
+        return [*found, says((*path, "Resources", "S3"), "must be a list with at least one map of StepName and S3Uris")]
+    for index, each in enumerate(sources):
+        at: Path = (*path, "Resources", "S3", index)
+        if (
+            not isinstance(each, dict)
+            or not isinstance(each.get("StepName"), str)
+            or set(each) - {"StepName", "S3Uris"}
+        ):
+            found.append(says(at, "must be a map with StepName, and S3Uris"))
+        elif each.get("S3Uris") is not None and (not isinstance(each["S3Uris"], list) or not each["S3Uris"]):
+            found.append(says((*at, "S3Uris"), "must be a list with at least one object"))
+    return found
 
 
 def _for_each(arguments: Mapping[str, Any], path: Path) -> tuple[_Below, list[Violation]]:

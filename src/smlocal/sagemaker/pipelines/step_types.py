@@ -141,7 +141,7 @@ _ROWS: Final = (
             *("StoppedStepCount", "IterationOutputs", "Selected"),
         ),
     ),
-    StepType(name="Cleanup", metadata="Cleanup", members=(), own=("CleanedSteps", "FailedSteps", "SkippedSteps")),
+    StepType(name="Cleanup", metadata="Cleanup", members=_OF_ALL, own=("CleanedSteps", "FailedSteps", "SkippedSteps")),
     _elsewhere("AutoML", "AutoMLJob"),
     *map(_elsewhere, ("QualityCheck", "ClarifyCheck", "EMR", "EMRServerless", "Athena", "Job", "HubContent")),
     *map(_elsewhere, ("InferenceComponent", "Lineage", "BedrockCustomModel", "BedrockCustomModelDeployment")),
