@@ -32,8 +32,8 @@ def create(name: str, step: dict[str, Any]) -> None:
 
 
 def started(pipeline: str, **settings: Any) -> str:
-    operator = SageMakerStartPipelineOperator(task_id="start", aws_conn_id=None, pipeline_name=pipeline, **settings)
-    return str(operator.execute({}))
+    start = SageMakerStartPipelineOperator(task_id="start", aws_conn_id=None, pipeline_name=pipeline, **settings)
+    return str(start.execute({}))
 
 
 chain = condition("DummyCond")
