@@ -426,9 +426,8 @@ class Store:
     def in_any_case(self, name: str) -> JobRecord | None:
         """The newest job with a name that differs from this one in case only. It reads all names."""
         with self._read() as connection:
-            row = connection.execute(
-                "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE ORDER BY id DESC", (name,)
-            ).fetchone()
+            query = "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE ORDER BY id DESC"
+            row = connection.execute(query, (name,)).fetchone()
             return None if row is None else self._find(row[0])[1]
 
     def transitions(self, name: str) -> list[Transition]:
@@ -453,9 +452,8 @@ class Store:
         with self._read() as connection:
             row = connection.execute("SELECT name FROM jobs WHERE arn = ? ORDER BY id DESC", (arn,)).fetchone()
         if row is None:
-            raise JobUnknownError(
-                "Requested resource not found.", details=[f"There is no job or endpoint {arn} in {self.home}."]
-            )
+            details = [f"There is no job or endpoint {arn} in {self.home}."]
+            raise JobUnknownError("Requested resource not found.", details=details)
         return str(row[0])
 
     def count(self) -> int:
