@@ -13,10 +13,12 @@ def handler(event, context):
 """
 
 
-def execute_with_stand_ins(user: User, requirements: str, program: str, *arguments: str) -> str:
-    """What the program has printed. The step Tell is a handler here."""
-    (user.own / "tell.py").write_text(TELL)
-    (user.own / "steps.yaml").write_text("Tell: {Python: tell.py:handler}\n")
+def execute_with_stand_ins(user: User, requirements: str, program: str, *arguments: str, **handlers: str) -> str:
+    """What the program has printed. `handlers`: for the names of steps, the code of a file with `handler`."""
+    for name, code in handlers.items():
+        (user.own / f"{name}.py").write_text(code)
+    lines = [f"{name}: {{Python: '{name}.py:handler'}}\n" for name in handlers]
+    (user.own / "steps.yaml").write_text("".join(lines))
     python: Path = client_folder(requirements) / "bin" / "python"
     command = [sys.executable, "-m", "smlocal", "exec", "--steps", "steps.yaml", "--"]
     done = user.run([*command, python, PROGRAMS / program, *arguments])
@@ -30,7 +32,7 @@ def test_a_pipeline_makes_searches_registers_and_uses_models_and_functions_are_s
     user: User, image: Callable[[str], str]
 ) -> None:
     images = [image(name) for name in ("train-serve", "py", "sdk-2")]
-    printed = execute_with_stand_ins(user, "sdk-2", "sdk2_model_pipeline.py", *images, "models")
+    printed = execute_with_stand_ins(user, "sdk-2", "sdk2_model_pipeline.py", *images, "models", Tell=TELL)
     jobs = dict.fromkeys(("Prepare", "Search", "Fit"), "Succeeded")
     assert last_json(printed) == {
         "first": {**jobs, **dict.fromkeys(("Check", "Make", "Register", "Apply", "Tell", ""), "Succeeded")},

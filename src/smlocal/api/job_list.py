@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,14 +77,33 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
             records = store.list(limit=limit)
         else:
             records = [record for record in store.list() if selection.has(record)][:limit]
-        return [
-            ListedJob(
-                record=record,
-                containers_kept=record.status.terminal and has_kept_containers(store.directory(record.name)),
-                supervisor_gone=is_orphan(store, record),
-            )
-            for record in records
-        ]
+        return [_listed(store, record) for record in records]
+
+
+def with_leaders(jobs: Sequence[ListedJob]) -> list[ListedJob]:
+    """The jobs, and then the searches and executions that have made some of them and are not among them."""
+    found = {job.record.name: job for job in jobs}
+    with Store.open(home_directory()) as store:
+        new = list(found)
+        while new:
+            made = [each for kind in LED_BY for each in store.jobs_with(kind, new)]
+            leaders = {by["Name"]: by["Run"] for _, by in made if "Name" in by and by["Name"] not in found}
+            new = []
+            for name, run in leaders.items():
+                with suppress(JobUnknownError):  # it was removed
+                    record = store.get(name)
+                    if record.run_id == run:
+                        found[name] = _listed(store, record)
+                        new.append(name)
+    return list(found.values())
+
+
+def _listed(store: Store, record: JobRecord) -> ListedJob:
+    return ListedJob(
+        record=record,
+        containers_kept=record.status.terminal and has_kept_containers(store.directory(record.name)),
+        supervisor_gone=is_orphan(store, record),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

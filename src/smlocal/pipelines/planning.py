@@ -66,10 +66,10 @@ def waiting_job(file: PipelineFile, name: str) -> WaitingJob:  # noqa: ARG001 - 
     )
 
 
-def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any], name: str) -> WaitingJob:
+def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any]) -> WaitingJob:
     """What is recorded of an execution that goes on after its end. `recorded`: the file of its job before."""
     document, execution_id = recorded_document(recorded), recorded[EXECUTION]
-    waiting = waiting_job(file_of(document, start=start, execution_id=execution_id, begins=True), name)
+    waiting = waiting_job(file_of(document, start=start, execution_id=execution_id, begins=True), "")
     output = {member: recorded[member] for member in (OUTPUT,) if member in recorded}  # not of this process's folder
     return replace(waiting, job={**waiting.job, **output})
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from botocore.waiter import WaiterModel, create_waiter_with_client
 from tests.kit import until
 
@@ -51,6 +52,7 @@ class Client:
         create_waiter_with_client("Ended", model, self.api).wait(PipelineExecutionArn=execution)
 
 
+@pytest.mark.slow(1)
 def test_more_steps_at_once_while_it_runs(endpoint: Any) -> None:
     client = Client(endpoint)
     execution = client.start(callback("A"), callback("B"), parallel=1)
@@ -63,6 +65,7 @@ def test_more_steps_at_once_while_it_runs(endpoint: Any) -> None:
     client.wait(execution, "Succeeded")
 
 
+@pytest.mark.slow(1)
 def test_a_stopped_execution_of_which_the_waiter_of_sdks_knows_no_end(endpoint: Any) -> None:
     client = Client(endpoint)
     execution = client.start(callback("A"), callback("B"))
@@ -78,6 +81,7 @@ def test_a_stopped_execution_of_which_the_waiter_of_sdks_knows_no_end(endpoint: 
     assert [line.partition(". ")[0] for line in said] == [f"{execution} is Stopped"]
 
 
+@pytest.mark.slow(1)
 def test_a_step_has_no_more_rights_than_its_client(endpoint: Any) -> None:
     # What the definition says outright is refused by CreatePipeline.
     path = {"Std:Join": {"On": "/", "Values": ["/etc", {"Get": "Execution.PipelineExecutionId"}]}}
@@ -99,6 +103,7 @@ def test_a_step_has_no_more_rights_than_its_client(endpoint: Any) -> None:
     assert "--allow-path" in reason
 
 
+@pytest.mark.slow(1)
 def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "step.py").write_text("def handler(event, context):\n    return {'n': event['a'] + 1}\n")
     step: dict[str, Any] = {
@@ -116,6 +121,7 @@ def test_what_the_owner_lets_stand_in_for_steps(make_endpoint: Callable[..., Any
         assert client.steps(execution)["F"]["FailureReason"] == "2"
 
 
+@pytest.mark.slow(0.5)
 def test_the_outcome_of_a_condition_in_a_text(endpoint: Any) -> None:
     condition = {"Type": "Equals", "LeftValue": 1, "RightValue": 2}
     check = {"Name": "C", "Type": "Condition", "Arguments": {"Conditions": [condition], "IfSteps": [], "ElseSteps": []}}
@@ -125,3 +131,26 @@ def test_the_outcome_of_a_condition_in_a_text(endpoint: Any) -> None:
     client.wait(execution, "Failed")
     assert client.steps(execution)["F"]["FailureReason"] == "equal: false"
     assert client.steps(execution)["C"]["Metadata"] == {"Condition": {"Outcome": "False"}}
+
+
+@pytest.mark.slow(2)
+def test_a_retry_runs_what_has_failed_and_nothing_else(make_endpoint: Callable[..., Any], tmp_path: Path) -> None:
+    program = "import os\ndef handler(event, context):\n    open(event['name'], 'a').write('x')\n    os.stat('there')\n"
+    (tmp_path / "second.py").write_text(program)
+    (tmp_path / "first.py").write_text(program.replace("'there'", "'.'"))
+    function = {"Type": "Lambda", "FunctionArn": "arn:aws:lambda:eu-west-1:123456789012:function:f"}
+    first = {"Name": "A", "Arguments": {"name": "first"}, **function}
+    second = {"Name": "B", "Arguments": {"name": "second"}, "DependsOn": ["A"], **function}
+    stand_ins = {"A": {"Python": "first.py:handler"}, "B": {"Python": "second.py:handler"}}
+    with make_endpoint(options=Options(stand_ins=stand_ins, stand_in_folder=str(tmp_path))) as endpoint:
+        client = Client(endpoint)
+        execution = client.start(first, second)
+        client.wait(execution, "Failed")
+        (tmp_path / "there").touch()
+        client.api.retry_pipeline_execution(PipelineExecutionArn=execution)
+        client.wait(execution, "Succeeded")
+        assert [(tmp_path / each).read_text() for each in ("first", "second")] == ["x", "xx"]
+        assert {name: each["StepStatus"] for name, each in client.steps(execution).items()} == {
+            "B": "Succeeded",
+            "A": "Succeeded",
+        }

@@ -60,12 +60,14 @@ def test_a_run_shows_the_graph_and_commands_know_its_steps(pipelines: Pipelines)
     ]
     described = lines(life("describe", "shown-1", "--verbose").stdout)
     steps = described[next(index for index, line in enumerate(described) if line.startswith("Steps")) :]
-    assert steps[:5] == [
+    assert steps[:7] == [
         "Steps Prepare Succeeded 0 s job of Prepare",
         "not from the cache: no earlier execution has run it",
         "Shallow Succeeded 0 s true",
         "Train Succeeded 0 s job of Train",
-        "Values Train",
+        "Values Shallow",
+        "Conditions[0].LeftValue = Parameters.Depth → 3",
+        "Train",
     ]
     assert "HyperParameters.depth = dParameters.Depth → d3" in steps
     values = {each["Path"]: each["Value"] for each in life.describe("shown-1")["Local"]["Steps"][2]["Values"]}

@@ -182,7 +182,7 @@ def test_the_cache_may_look_at_what_lies_in_folders(pipelines: Any) -> None:
 
     def ran() -> str:
         step = pipelines.training("Train", "ls /opt/ml/input/data/train", **cached)
-        return pipelines.run("seen", [step], Local=local)
+        return str(pipelines.run("seen", [step], Local=local))
 
     first = ran()
     assert "Source" in pipelines.steps(ran())["Train"].cache

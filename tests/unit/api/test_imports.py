@@ -145,7 +145,7 @@ JOBS = {
     "transform": Needs(
         ours=266,
         all=333,
-        kilobytes=2757,  # likewise; and where a file names a job or a package in place of a model
+        kilobytes=2762,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=226,
         regexes=37,
@@ -171,7 +171,7 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=2000,  # likewise
+        kilobytes=2004,  # likewise
         extensions=14,
         dataclasses=189,
         regexes=31,

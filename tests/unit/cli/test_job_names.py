@@ -55,7 +55,7 @@ def test_a_stop_is_about_what_no_other_running_job_has_made(
     remember("execution", platform="sagemaker_pipeline", documents={"pipeline": {"Names": []}}, ended=False)
     remember("of-step", documents={"step-of": {"Name": "execution", "Run": "0" * 8, "Arn": "a"}}, ended=False)
     remember("of-another", documents={"step-of": {"Name": "removed", "Run": "0" * 8, "Arn": "a"}}, ended=False)
-    assert "Running now: of-another, execution." in refused(capsys, "stop")
+    assert "Running now: of-another, execution  " in refused(capsys, "stop")
 
 
 def test_two_matches_are_listed_newest_first(remember: Remember, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from smlocal.terms.statuses import training_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from smlocal.api.job_list import ListedJob, ToldJob, job_documents, list_jobs, told_of
+    from smlocal.api.job_list import ListedJob, ToldJob, job_documents, list_jobs, told_of, with_leaders
     from smlocal.cli.views.summary import last_words
     from smlocal.cli.views.watched_jobs import watch
     from smlocal.jobs.kinds import showing
@@ -27,6 +27,7 @@ else:
     job_documents = at_use("smlocal.api.job_list", "job_documents")
     list_jobs = at_use("smlocal.api.job_list", "list_jobs")
     told_of = at_use("smlocal.api.job_list", "told_of")
+    with_leaders = at_use("smlocal.api.job_list", "with_leaders")
     watch = at_use("smlocal.cli.views.watched_jobs", "watch")
     showing = at_use("smlocal.jobs.kinds", "showing")
     last_words = at_use("smlocal.cli.views.summary", "last_words")
@@ -93,11 +94,15 @@ def command(
     jobs in `customJobs` (smlocal help ai-platform).
     """
     selection = selection_of(statuses, older_than, kinds)
-    most = None if everything else limit
+    most, together = None if everything else limit, selection is None
     if watched:
         if as_json or not sys.stdout.isatty():
             raise click.UsageError("--watch needs a terminal. In a script, use smlocal jobs --json or smlocal wait.")
-        watch(lambda width: _lines(list_jobs(limit=most, selection=selection), width) or ["No jobs yet."])
+        watch(
+            lambda width: (
+                _lines(list_jobs(limit=most, selection=selection), width, together=together) or ["No jobs yet."]
+            )
+        )
         return
     jobs = list_jobs(limit=most, selection=selection)
     if as_json:
@@ -107,14 +112,15 @@ def command(
         none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."
         click.echo(none, err=True)
         return
-    for line in _lines(jobs, width_of(sys.stdout)):
+    for line in _lines(jobs, width_of(sys.stdout), together=together):
         click.echo(line, color=has_colours(sys.stdout))
 
 
-def _lines(jobs: "Sequence[ListedJob]", width: int | None) -> list[str]:
-    """The table; nothing without jobs."""
+def _lines(jobs: "Sequence[ListedJob]", width: int | None, *, together: bool) -> list[str]:
+    """The table; nothing without jobs. `together`: with the searches and pipelines that made some of them."""
     if not jobs:
         return []
+    jobs = with_leaders(jobs) if together else jobs
     now, told = time.time(), told_of(jobs)
     room = _REASON_WIDTH if width is None else width
     rows = [_HEAD, *(_row(job, told, now, room=room, deep=deep) for job, deep in _with_led(jobs, told))]

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any, Final
 
 from smlocal.api.stopping import stop
@@ -191,19 +192,25 @@ def retry_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:
         raise validation_error(f"Pipeline execution {record.arn} is in status {status}, and cannot be retried.")
     kept = {step: each for step, each in stored.read_steps(serving.store, name).items() if _has_succeeded(each)}
     parallel = {member: asked[member] for member in ("ParallelismConfiguration",) if member in asked}
-    another = _name_after(name, first=not before)
     with refusals_answered():
-        waiting = kinds.PIPELINE.planning.retried_job(documents[JOB], {**documents[REQUEST], **parallel}, another)
+        waiting = kinds.PIPELINE.planning.retried_job(documents[JOB], {**documents[REQUEST], **parallel})
     more = {
         stored.STATE: stored.state_document(kept, {}, status="Executing", stopping=False),
         **{stored.step_document(step): each.document() for step, each in kept.items()},
         **({stored.CLIENT: documents[stored.CLIENT]} if stored.CLIENT in documents else {}),
         stored.RETRY: {"Created": before.get("Created", record.created), _SENT: token},
     }
-    try:
-        _started(serving, waiting, another, more)
-    except NameInUseError:  # another call was first
-        raise ServiceError("ConflictException", f"Pipeline execution {record.arn} is being retried.") from None
+    for another in _names_after(name, first=not before):
+        try:
+            _started(serving, waiting, another, more)
+        except NameInUseError:
+            there = serving.store.read(another, (stored.RETRY,))
+            if there.record.arn != record.arn:
+                continue
+            if (there.documents.get(stored.RETRY) or {}).get(_SENT) != token:  # another call was first
+                text = f"Pipeline execution {record.arn} is being retried."
+                raise ServiceError("ConflictException", text) from None
+        break
     return {_ARN: record.arn}
 
 
@@ -211,10 +218,10 @@ def _has_succeeded(step: StoredStep) -> bool:
     return step.progress.state is State.SUCCEEDED
 
 
-def _name_after(name: str, *, first: bool) -> str:
+def _names_after(name: str, *, first: bool) -> Iterator[str]:
     """`NAME-2`, then `NAME-3`."""
     stem, _, number = name.rpartition("-")
-    return f"{name}-2" if first else f"{stem}-{int(number) + 1}"
+    return (f"{name if first else stem}-{each}" for each in count(2 if first else int(number) + 1))
 
 
 def stop_pipeline_execution(serving: Serving, call: AwsCall) -> dict[str, Any]:

@@ -163,6 +163,9 @@ def test_the_jobs_of_an_execution_stand_below_it_with_those_that_they_have_made(
     remember("removed", documents={"step-of": {**by, "Run": "1" * 8}})
     lines = [line[: line.index("  ", 8)].rstrip() for line in smlocal("jobs").stdout.splitlines()[1:]]
     assert lines == ["removed", "earlier", "  prepare", "  search", "    trial-2", "    trial-1"]
+    remember("trial-3", documents={"tuned-by": {"Name": "search", "Run": "0" * 8}})
+    lines = [line[: line.index("  ", 8)].rstrip() for line in smlocal("jobs", "--limit", "1").stdout.splitlines()[1:]]
+    assert lines == ["earlier", "  search", "    trial-3"]  # what has made it is shown too
 
 
 @pytest.mark.usefixtures("one_of_each")

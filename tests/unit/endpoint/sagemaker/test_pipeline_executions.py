@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,29 @@ def test_the_same_start_again_is_one_execution(serving: Serving, start: Start) -
     assert (code, arn in message) == ("ConflictException", True)
 
 
+def test_equal_calls_at_once_make_one_of_each(serving: Serving, ask: Ask, start: Start) -> None:
+    end(serving, arn := start(), FAILED)
+    asked = {"PipelineName": "P", "ClientRequestToken": token(7)}
+    update = {"PipelineName": "P", "PipelineDefinition": definition(Metadata={})}
+    retry = {ID: arn, "ClientRequestToken": token(8)}
+
+    def call(number: int) -> str:
+        ask("sagemaker", "UpdatePipeline", **update, PipelineVersionAliases=[f"v{number}"])
+        ask("sagemaker", "RetryPipelineExecution", **retry)
+        return str(ask("sagemaker", START, **asked, PipelineVersionId=1)[ID])
+
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(call, range(16)))
+    assert len(found) == 1
+    first = serving.store.name_of(arn)
+    assert sorted(serving.store.names()) == sorted([first.removesuffix("-2"), first, serving.store.name_of(*found)])
+    versions = ask("sagemaker", "ListPipelineVersions", PipelineName="P", MaxResults=100)["PipelineVersionSummaries"]
+    assert [each["PipelineVersionId"] for each in versions] == [*range(17, 0, -1)]
+    assert sorted(alias for each in versions for alias in each.get("PipelineVersionAliases", ())) == sorted(
+        f"v{number}" for number in range(16)
+    )
+
+
 def test_parameters(ask: Ask, start: Start) -> None:
     wrong = {
         "the parameter 'S' has no default, and no value was given": [],
@@ -290,23 +314,25 @@ def test_a_retry_keeps_what_has_succeeded(serving: Serving, ask: Ask, start: Sta
     began = serving.store.get(serving.store.name_of(arn)).created
     serving.store.change_document(serving.store.name_of(arn), "job", lambda job: {**job, "Output": "/where/it/began"})
     end(serving, arn, FAILED)
+    first = serving.store.name_of(arn)
+    taken = f"{first}-2"  # a job of another execution has it
+    serving.store.add_pending(taken, run_id="0" * 8, created=1, documents={}, arn="other", model_uri="", instances=0)
     for _ in range(2):  # the same call again is the same retry
         assert retry(2, ParallelismConfiguration={"MaxParallelExecutionSteps": 7}) == {ID: arn}
-    first = serving.store.names()[-1]
-    assert sorted(serving.store.names()) == [first, f"{first}-2"]
+    assert sorted(serving.store.names()) == [first, taken, f"{first}-3"]
     described = ask("sagemaker", "DescribePipelineExecution", **{ID: arn})
     assert described["CreationTime"] == began
     assert described["PipelineExecutionStatus"] == "Executing"
     assert described["ParallelismConfiguration"] == {"MaxParallelExecutionSteps": 7}
     steps = ask("sagemaker", "ListPipelineExecutionSteps", **{ID: arn})["PipelineExecutionSteps"]
     assert [each["StepName"] for each in steps] == ["C"]
-    assert serving.store.document(f"{first}-2", "job")["Output"] == "/where/it/began"
-    assert serving.store.document(f"{first}-2", stored.CLIENT)["Buckets"] == serving.buckets
+    assert serving.store.document(f"{first}-3", "job")["Output"] == "/where/it/began"
+    assert serving.store.document(f"{first}-3", stored.CLIENT)["Buckets"] == serving.buckets
     end(serving, arn, FAILED)
     retry(3)
     end(serving, arn)
     assert "is in status Succeeded, and cannot be retried" in refusal(lambda: retry(4))[1]
-    assert sorted(serving.store.names()) == [first, f"{first}-2", f"{first}-3"]
+    assert sorted(serving.store.names()) == [first, taken, f"{first}-3", f"{first}-4"]
     found = ask("sagemaker", "ListPipelineExecutions", PipelineName="P")["PipelineExecutionSummaries"]
     assert [(each[ID], each["StartTime"]) for each in found] == [(arn, began)]
 
