@@ -84,7 +84,8 @@ class PipelineShowing(Showing[RecordedPlan]):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of an execution."""
         record = stored.record
-        stages, steps = self.stages(stored, _PHASES), answer["Local"].get("Steps", ())
+        stages = self.stages(stored, _PHASES)
+        failed = [each for each in answer["Local"].get("Steps", ()) if each["Status"] == "Failed"]
         members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         return JobView(
             name=record.name,
@@ -99,9 +100,7 @@ class PipelineShowing(Showing[RecordedPlan]):
             members={each: answer.get(each) for each in members},
             answer=answer,
             shell=False,
-            log_of=next(
-                (f"{record.name}/{each['Name']}" for each in steps if each["Status"] == "Failed" and "Job" in each), ""
-            ),
+            log_of=next((f"{record.name}/{each['Name']}" for each in failed if "Job" in each), None),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:

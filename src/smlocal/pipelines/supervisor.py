@@ -13,12 +13,14 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import in_one_line
-from smlocal.errors import SmlocalError
+from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import JOB, QUEUE, REQUEST
+from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
@@ -329,7 +331,11 @@ class PipelineSupervisor(Supervisor):
             return {}
         name, first = min(failed, key=lambda each: each[1].ended or 0.0)
         more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
-        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
+        cause, hints = "", list[str]()
+        if job := self.records[name].job:
+            with suppress(JobUnknownError):  # it was removed
+                cause, hints = _why_it_failed(self.context.store, job)
+        return {"Explanation": f"{name}: {cause or in_one_line(first.reason) or 'failed'}{more}", "Hints": hints}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -352,6 +358,24 @@ class PipelineSupervisor(Supervisor):
 
     def _said(self) -> str:
         return ", ".join(_spoken(self._counts())) or "no step has begun"
+
+
+def _why_it_failed(store: Store, job: str) -> tuple[str, list[str]]:
+    """Why the job of a step failed if its reason does not say it, from a hint or its log; and its hints."""
+    from smlocal.jobs.kinds import showing  # only after a failure
+    from smlocal.jobs.logs.log_file import last_line
+
+    record, local = store.get(job), store.document(job, LOCAL_BLOCK) or {}
+    hints = [str(each) for each in local.get("Hints", ())]
+    reason = record.failure_reason or ""
+    if showing(record.platform).cause(record, local) == in_one_line(reason):
+        return "", hints  # the reason of the step has it, in the service's words
+    said = local.get("Explanation") or next(iter(hints), "")
+    host = local.get("FailedHost")
+    line = "" if said or host is None else last_line(store.directory(job), host)
+    if line:
+        return f"{reason.rpartition(', ')[2]}, last line: {line}", hints
+    return said, hints
 
 
 def _spoken(counts: Mapping[str, int]) -> Iterator[str]:
