@@ -7,9 +7,9 @@ from smlocal.base.readable import counted, local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, StartView
+from smlocal.jobs.view import JobView, Rows, StartView
 from smlocal.sagemaker.pipelines.stored import OUTLINE, STATE, described
-from smlocal.terms.statuses import JobPhase, StopCause
+from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Executing"}
 
@@ -85,7 +85,8 @@ class PipelineShowing(Showing[RecordedPlan]):
         """What is shown of an execution."""
         record = stored.record
         stages = self.stages(stored, _PHASES)
-        failed = [each for each in answer["Local"].get("Steps", ()) if each["Status"] == "Failed"]
+        steps = answer["Local"].get("Steps", ())
+        failed = [each for each in steps if each["Status"] == "Failed"]
         members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         return JobView(
             name=record.name,
@@ -99,6 +100,7 @@ class PipelineShowing(Showing[RecordedPlan]):
             stages=stages,
             members={each: answer.get(each) for each in members},
             answer=answer,
+            results=_results(record, steps),
             shell=False,
             log_of=next((f"{record.name}/{each['Name']}" for each in failed if "Job" in each), None),
         )
@@ -126,6 +128,14 @@ class PipelineShowing(Showing[RecordedPlan]):
         from smlocal.pipelines.shown_steps import STEPS, value_rows
 
         return value_rows(view.local[STEPS])
+
+
+def _results(record: JobRecord, steps: Sequence[Mapping[str, Any]]) -> Rows:
+    if not record.status.terminal or record.status is JobStatus.FAILED:
+        return ()  # what is at the end is then the reason
+    from smlocal.pipelines.shown_steps import result_rows
+
+    return tuple(result_rows(record.name, steps))
 
 
 SHOWING: Final = PipelineShowing()
