@@ -13,7 +13,7 @@ from smlocal.sagemaker.pipelines.cache import NOT_CACHED, NOT_ENABLED
 from smlocal.sagemaker.pipelines.expressions import expressions_in
 from smlocal.sagemaker.pipelines.listing import listed
 from smlocal.sagemaker.pipelines.reading import DEFINITION
-from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, step_document, stored_step
+from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, answer_command, step_document, stored_step
 from smlocal.terms.masking import masked
 from smlocal.terms.validation.violation import Path, dotted
 
@@ -160,11 +160,9 @@ def _more(step: Mapping[str, Any]) -> Iterator[str]:
             key = change["Key"]
             yield f"  {key}: {_shown(key, change['Before'])} → {_shown(key, change['After'])}"
     if "Waits" in step:
-        token = step["Waits"]["Token"]
-        outputs = "".join(f" --output {each['Name']}=VALUE" for each in step["Waits"].get("Outputs", ()))
         yield "waits for an answer:"
-        yield f"  smlocal pipeline succeed {token}{outputs}"
-        yield f"  smlocal pipeline fail {token} --reason TEXT"
+        yield f"  {answer_command(step['Waits'])}"
+        yield f"  smlocal pipeline fail {step['Waits']['Token']} --reason TEXT"
 
 
 def _shown(key: str, value: Any) -> str:

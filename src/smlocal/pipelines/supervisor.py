@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.readable import in_one_line
+from smlocal.base.readable import counted, in_one_line
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
@@ -354,10 +354,15 @@ class PipelineSupervisor(Supervisor):
             if progress.began is not None and progress.ended is None:
                 running.append(f"{name} {now - progress.began:.0f} s")
         shown = [*running[:_MOST_SHOWN], *([f"{len(running) - _MOST_SHOWN} more"] * (len(running) > _MOST_SHOWN))]
-        return " · ".join([*shown, f"{ended:,} of {len(self.execution.steps):,} steps have ended"])
+        return " · ".join([f"{ended:,} of {counted(len(self.execution.steps), 'step')}", *shown])  # names may be cut
 
     def _said(self) -> str:
-        return ", ".join(_spoken(self._counts())) or "no step has begun"
+        known = self.file.definition.steps.values()
+        left = 0  # those in branches and bodies may rightly not have begun
+        if "SelectiveExecutionConfig" not in self.file.start:
+            left = sum(each.parent is None and each.name not in self.records for each in known)
+        counts = [*_spoken(self._counts()), *([f"{left:,} not begun"] if left else [])]
+        return ", ".join(counts) or "no step has begun"
 
 
 def _why_it_failed(store: Store, job: str) -> tuple[str, list[str]]:

@@ -138,7 +138,8 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
     elif running and "EndpointName" in running[0].answer:
         commands = [f"invoke {running[0].name} --body-file FILE", f"rm --stop {running[0].name}"]
     elif running:
-        commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
+        look = "describe" if running[0].log_of is None else "logs -f"
+        commands = [f"{look} {running[0].name}", f"wait {running[0].name}"]
     else:
         last = next((view for view in reversed(views) if "EndpointName" not in view.answer), views[-1])
         commands = _after_end(last)
