@@ -67,7 +67,7 @@ class PipelineShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own; the jobs of its steps have them",
             no_tensors="saves no tensors: the jobs of its steps may",
             no_artifacts="It is an execution of a pipeline; the jobs of its steps have artifacts.",
-            no_log="has no log of its own. The jobs of its steps have logs",
+            no_log="has no log of its own. The jobs of its steps have logs:",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:

@@ -112,8 +112,9 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def result_rows(name: str, steps: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Where the results of the last steps are. Those from the cache are not new."""
-    made = [step for step in steps if step["Status"] == "Succeeded" and not step.get("Cache", {}).get("Source")]
+    """Where the results of the last steps are. Those of earlier executions are not new."""
+    new = [each for each in steps if "ReusedFrom" not in each and not each.get("Cache", {}).get("Source")]
+    made = [each for each in new if each["Status"] == "Succeeded"]
     found = [(step["Name"], short_path(each)) for step in made for each in step.get("Folders", {}).values()]
     packages = [(step["Name"], step["Job"]) for step in made if step["Type"] == "RegisterModel" and "Job" in step]
     found += [(each, "/".join(arn.split("/")[-2:])) for each, arn in packages]

@@ -112,6 +112,7 @@ def test_the_results_of_an_execution_are_named_at_its_end() -> None:
     steps: list[dict[str, Any]] = [
         made,
         {**made, "Name": "Hit", "Cache": {"Source": "arn:x"}},
+        {**made, "Name": "Kept", "ReusedFrom": "arn:x"},
         {**made, "Name": "Bad", "Status": "Failed"},
         {"Name": "Register", "Type": "RegisterModel", "Status": "Succeeded", "Job": arn},
     ]
