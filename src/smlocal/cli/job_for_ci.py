@@ -10,18 +10,20 @@ from smlocal.terms.statuses import JobStatus
 def annotate_job(service: CiService, view: JobView, file: str | None) -> None:
     """Report how a job ended."""
     if view.status is not JobStatus.COMPLETED:
-        text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
+        because = [f"because: {view.local['Explanation']}"] if view.local["Explanation"] else []
+        hints = (f"hint: {hint}" for hint in view.local["Hints"])
+        text = "\n".join((view.reason or view.ended_as, *because, *hints))
         annotate(
             service,
             [
                 Annotation(
                     level=Level.ERROR,
-                    title=f"training job {view.name}: {view.ended_as}",
+                    title=f"job {view.name}: {view.ended_as}",
                     message=text,
                     file=file_of_repository(file),
                 )
             ],
         )
-    head = ("training job", "status", "seconds", "failure reason")
+    head = ("job", "status", "seconds", "failure reason")
     row = (view.name, view.state, f"{view.seconds:.1f}", view.reason)
     add_summary(service, limited([table(head, [row])]))

@@ -72,7 +72,7 @@ class KnownValues:
         folder = os.path.join(self.buckets, bucket)
         if uri.startswith("s3://") and bucket not in {"", ".", ".."} and os.path.isdir(folder):
             return _below(folder, key)
-        raise ValueUnknownError(f"{uri}: no step of this execution has written it, and its bucket is no folder here")
+        raise ValueUnknownError(f"{uri}: no step of this execution has written it, and its bucket has no folder here")
 
     def _property_file(self, step: str, name: str, steps: Mapping[str, StoredStep]) -> Any:
         file = next(each for each in self.definition.steps[step].files if each.name == name)

@@ -25,7 +25,9 @@ def send_message(queue_url: str, message: Mapping[str, Any], *, region: str) -> 
     except ValueError:
         address = urlsplit("")
     if address.scheme not in {"http", "https"} or not address.hostname:
-        return f"{queue_url[:200]!r} is no address of a queue, such as https://sqs.REGION.amazonaws.com/ACCOUNT/NAME"
+        return (
+            f"{queue_url[:200]!r} is not the address of a queue, such as https://sqs.REGION.amazonaws.com/ACCOUNT/NAME"
+        )
     of_aws = _AWS_HOST.fullmatch(address.hostname)
     service = Service(
         region=((of_aws["region"] or of_aws["older"]) if of_aws else None) or region,

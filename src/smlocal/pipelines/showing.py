@@ -21,7 +21,10 @@ class PipelineShowing(Showing[RecordedPlan]):
     LISTED = (STATE,)
     HAS_PAGE_PARTS = True
     NO_CAUSE = ("Step failure",)
-    UNINTERRUPTIBLE = ("is an execution of a pipeline, which runs on no instance", "Interrupt the job of a step.")
+    UNINTERRUPTIBLE = (
+        "is an execution of a pipeline, which runs on no instance",
+        "Interrupt the job of a step: smlocal interrupt EXECUTION/STEP",
+    )
 
     def describe(self, stored: StoredJob) -> dict[str, Any]:
         """The DescribePipelineExecution answer."""

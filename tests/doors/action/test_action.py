@@ -167,9 +167,7 @@ def test_the_reason_of_a_failed_job_comes_out_as_it_is(runner: Runner, job_file:
     assert outputs["status"] == "Failed"
     assert outputs["failure-reason"] == f"AlgorithmError: {reason}, exit code: 3"
     assert Path(outputs["report"]).is_relative_to(runner.temporary)
-    assert (
-        "::error file=job.json,line=1,title=training job action-fails%3A Failed::AlgorithmError: first%0A" in runner.log
-    )
+    assert "::error file=job.json,line=1,title=job action-fails%3A Failed::AlgorithmError: first%0A" in runner.log
 
 
 @pytest.mark.parametrize(("code", "status"), [(0, "Completed"), (3, "Failed")])

@@ -64,9 +64,7 @@ ResourceConfig: {{InstanceType: ml.m5.large, InstanceCount: 1}}
     github = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(tmp_path), "GITHUB_STEP_SUMMARY": str(summary)}
     done = smlocal_run("run", "job.yaml", "--name", "annotated", "--json", cwd=tmp_path, env=github)
     assert done.returncode == 1
-    annotation = (
-        "::error file=job.yaml,line=1,title=training job annotated%3A Failed::AlgorithmError: a|b, exit code: 3"
-    )
+    annotation = "::error file=job.yaml,line=1,title=job annotated%3A Failed::AlgorithmError: a|b, exit code: 3"
     assert annotation in done.stderr.splitlines()
     assert "::" not in done.stdout
     begin, *_ = done.stderr.splitlines()

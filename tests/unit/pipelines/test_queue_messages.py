@@ -69,7 +69,7 @@ def test_messages_are_in_the_queue(sqs: str, where: str, configuration: pytest.M
 @pytest.mark.parametrize("url", ["", "unused", "https:///one", "http://[/one", "s3://bucket/key", "arn:aws:sqs:a:1:b"])
 def test_not_an_address(url: str) -> None:
     why = send_message(url, {}, region="us-east-1")
-    assert why == f"{url!r} is no address of a queue, such as https://sqs.REGION.amazonaws.com/ACCOUNT/NAME"
+    assert why == f"{url!r} is not the address of a queue, such as https://sqs.REGION.amazonaws.com/ACCOUNT/NAME"
 
 
 REFUSALS = [

@@ -314,7 +314,7 @@ def _object(serving: Serving, location: Mapping[str, Any]) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise validation_error(f"{_LOCATION}: {uri} is no text.") from None
+        raise validation_error(f"{_LOCATION}: {uri} is not text.") from None
 
 
 def _check(serving: Serving, asked: Mapping[str, Any], text: str) -> None:

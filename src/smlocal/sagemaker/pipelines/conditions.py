@@ -47,7 +47,7 @@ def _listed(conditions: Any, path: Path) -> list[tuple[Any, Path]]:
 def _unknown_type(given: str, path: Path) -> Violation:
     meant = closest(given, CONDITIONS)
     hint = f"did you mean {meant}?" if meant else f"known: {', '.join(CONDITIONS)}"
-    return Violation(path=path, text=f"'{given[:80]}' is no type of condition; {hint}")
+    return Violation(path=path, text=f"'{given[:80]}' is not a type of condition; {hint}")
 
 
 def _members(condition: Mapping[str, Any], path: Path) -> Iterator[Violation]:

@@ -142,7 +142,7 @@ def _unknown_type(given: Mapping[str, Any], path: Path) -> Violation:
     if not isinstance(kind, str):
         return says(at, "is missing" if kind is None else f"is {kind_of(kind)}, and must be a string")
     meant = closest(kind, STEP_TYPES)
-    return says(at, f"'{kind[:80]}' is no type of step; {f'did you mean {meant}?' if meant else _types()}")
+    return says(at, f"'{kind[:80]}' is not a type of step; {f'did you mean {meant}?' if meant else _types()}")
 
 
 def _types() -> str:

@@ -84,7 +84,7 @@ def printed(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise ValueUnknownError(f"{kind_of(value)} is no text; Std:Join takes text, numbers and Booleans")
+    raise ValueUnknownError(f"{kind_of(value)} is not text; Std:Join takes text, numbers and Booleans")
 
 
 def _value(expression: Mapping[str, Any], known: Known) -> Any:

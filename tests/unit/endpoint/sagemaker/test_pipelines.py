@@ -159,7 +159,7 @@ def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create_pipeline: P
     found = {
         "there is no object s3://bucket/missing": {"ObjectKey": "missing"},
         "s3://bucket/large is larger than 1 MiB": {"ObjectKey": "large"},
-        "s3://bucket/bytes is no text": {"ObjectKey": "bytes"},
+        "s3://bucket/bytes is not text": {"ObjectKey": "bytes"},
         "s3://other/p.json is not in a bucket of this server": {"Bucket": "other"},
         "buckets here keep no versions": {"VersionId": "v"},
     }

@@ -112,7 +112,7 @@ def test_a_value(written: Any, value: Any) -> None:
         (get("Steps.Prep.ProcessingOutputConfig.Outputs[3]"), "the list has 1 elements, and none at 3"),
         (get("Steps.Prep.ProcessingOutputConfig.Outputs['test']"), "the list has no element named 'test'"),
         (get("Steps.Prep.ProcessingJobName.Tail"), "there is nothing below a string"),
-        (joined(get("Steps.Train.ModelArtifacts")), "a map is no text; Std:Join takes text, numbers and Booleans"),
+        (joined(get("Steps.Train.ModelArtifacts")), "a map is not text; Std:Join takes text, numbers and Booleans"),
         (json_get("metrics.loss"), "the property file 'report' has nothing at 'metrics.loss': there is no loss"),
         (json_get("metrics[*]"), "Path 'metrics[*]' selects several values; name one"),
         (json_get("a" * 3000), "Path is text of 1 to 2,048 characters, such as metrics.accuracy.value"),
