@@ -14,7 +14,6 @@ import click
 from smlocal.api.job_source import default_job_name, made_of_inputs, override
 from smlocal.api.kinds_of_files import refuse_to_submit
 from smlocal.api.overrides import apply_overrides
-from smlocal.base.at_use import at_use
 from smlocal.base.readable import readable_bytes
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import asked_document, said
@@ -39,12 +38,9 @@ from smlocal.service.uploads import look, open_bucket, send
 
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
-    from smlocal.cli.submitting_pipelines import submit_pipeline
     from smlocal.cli.terminal.screen import Screen
     from smlocal.service.submit_plan import SubmitPlan
     from smlocal.service.uploads import ToSend
-else:
-    submit_pipeline = at_use("smlocal.cli.submitting_pipelines", "submit_pipeline")
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
@@ -284,13 +280,16 @@ NOT_CONFIRMED = 2
 _MOST_FILES = 10
 
 
-def submit(given: dict[str, Any]) -> int:
-    """Do what the options of the command say; returns its exit code."""
+OfPipelines = Callable[[Document, "Overrides", dict[str, Any], str | None], int]
+
+
+def submit(given: dict[str, Any], of_pipelines: OfPipelines) -> int:
+    """Do what the options of the command say; returns its exit code. `of_pipelines` submits a pipeline."""
     report = usable_report(given["report"])
     document, overrides = asked_document(given)
     refuse_to_submit(document)
     if PIPELINE.describes(document.data):
-        return submit_pipeline(document, overrides, given, report)
+        return of_pipelines(document, overrides, given, report)
     with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
         _complete(document, overrides, given)
         local = document.data.get("Local")
