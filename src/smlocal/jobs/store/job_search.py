@@ -109,3 +109,10 @@ def names_by_prefix(connection: sqlite3.Connection, prefix: str, platform: str |
         (prefix, f"{prefix}\x7f", platform),
     )
     return [name for (name,) in rows]
+
+
+def name_in_any_case(connection: sqlite3.Connection, name: str) -> str | None:
+    """The name of the newest job that differs from this one in case only. All names are read."""
+    query = "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE ORDER BY id DESC"
+    row = connection.execute(query, (name,)).fetchone()
+    return None if row is None else str(row[0])

@@ -426,10 +426,8 @@ class Store:
     def in_any_case(self, name: str) -> JobRecord | None:
         """The newest job with a name that differs from this one in case only. It reads all names."""
         with self._read() as connection:
-            row = connection.execute(
-                "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE ORDER BY id DESC", (name,)
-            ).fetchone()
-            return None if row is None else self._find(row[0])[1]
+            found = job_search.name_in_any_case(connection, name)
+            return None if found is None else self._find(found)[1]
 
     def transitions(self, name: str) -> list[Transition]:
         """The phases of a job, oldest first."""
