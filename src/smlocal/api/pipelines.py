@@ -1,5 +1,6 @@
 """The steps of executions, by the names that people give: their jobs, and answers to those that wait."""
 
+import os
 from collections.abc import Mapping
 
 from smlocal.errors import JobUnknownError
@@ -25,9 +26,13 @@ def job_of_step(store: Store, execution: str, step: str) -> str:
     names = sorted({name for name, _, _ in made})
     meant = closest(step, names)
     more = ", …" if len(names) > _MOST_NAMED else ""
+    details = [f"Steps with a job: {', '.join(names[:_MOST_NAMED])}{more}"] if names else []
+    log = os.path.join(store.directory(execution), "logs", f"{os.path.basename(step)}.log")
+    if os.path.isfile(log):
+        details = [f"What stands in for it has written {log}"]
     raise JobUnknownError(
         f"no job of a step '{step}' is in '{execution}'",
-        details=[f"Steps with a job: {', '.join(names[:_MOST_NAMED])}{more}"] if names else [],
+        details=details,
         remedy=[*([f"Did you mean {execution}/{meant}?"] if meant else []), f"smlocal describe {execution}"],
     )
 

@@ -72,7 +72,7 @@ def _step(step: StoredStep, written: Mapping[str, Mapping[str, Any]], now: float
         "Attempts": progress.attempts if progress.attempts > 1 else None,
         "FailureReason": row.get("FailureReason"),
         "Outcome": progress.outcome,
-        "Cache": step.cache,
+        "Cache": None if progress.reused else step.cache,  # that of the execution whose result it is
         "ReusedFrom": progress.reused,
         "StandIn": step.note or None,
         "Waits": step.waits if progress.ended is None else None,

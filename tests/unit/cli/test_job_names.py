@@ -49,6 +49,18 @@ def test_the_newest_is_none_that_another_job_has_made(remember: Remember, descri
     assert described("@last") == "alone"
 
 
+def test_a_step_without_a_job_says_where_the_log_of_its_stand_in_is(
+    remember: Remember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remember("execution", platform="sagemaker_pipeline", documents={"pipeline": {"Names": []}})
+    logs = tmp_path / "jobs" / "execution" / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    assert "has written" not in refused(capsys, "logs", "execution/Notify")
+    (logs / "Notify.log").write_text("sent")
+    said = " ".join(refused(capsys, "logs", "execution/Notify").split())
+    assert f"What stands in for it has written {logs / 'Notify.log'}" in said
+
+
 def test_a_stop_is_about_what_no_other_running_job_has_made(
     remember: Remember, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,7 +51,7 @@ STEPS = [
     stored(
         "Hit", "Training", State.SUCCEEDED, job="job-0", cached="arn:x/execution/old", cache={"Source": "arn:x/old"}
     ),
-    stored("Kept", "Training", State.SUCCEEDED, reused="arn:x/execution/older"),
+    stored("Kept", "Training", State.SUCCEEDED, reused="arn:x/execution/older", cache={"Why": "no earlier run"}),
     stored("Good", "Condition", State.SUCCEEDED, outcome=False),
     stored(
         "Plain",
