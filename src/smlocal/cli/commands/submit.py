@@ -15,11 +15,9 @@ from smlocal.jobfile.option import Head
 
 if TYPE_CHECKING:
     from smlocal.cli.submitting import submit
-    from smlocal.cli.submitting_pipelines import submit_pipeline
     from smlocal.cli.terminal.event_screen import print_error
 else:
     submit = at_use("smlocal.cli.submitting", "submit")
-    submit_pipeline = at_use("smlocal.cli.submitting_pipelines", "submit_pipeline")
     print_error = at_use("smlocal.cli.terminal.event_screen", "print_error")
 
 _SUBMIT_OPTIONS = (
@@ -121,10 +119,10 @@ def command(**given: Any) -> int:
     created, or updated if its name is there, and started; nothing is uploaded for it.
     """
     if mode_of(given) is not ProgressMode.JSON:
-        return submit(given, submit_pipeline)
+        return submit(given)
 
     try:
-        return submit(given, submit_pipeline)
+        return submit(given)
     except SmlocalError as error:
         print_error(error, as_json=given["as_json"])
         return error.exit_code
