@@ -192,13 +192,16 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_paths(serving: Serving, paths: Iterable[str]) -> None:
-    """The early answer for what the request names outright; where a path is resolved, it is checked again."""
-    allowed = serving.options.rights.allowed_paths
-    if allowed is None:
+    """The early answer for what the request names outright; where a path is resolved, it is checked again.
+
+    What lies in buckets is the clients' own: a model that a step has made names such a folder.
+    """
+    rights = serving.job_rights()
+    if rights.folders is None:
         return
     for path in paths:
         try:
-            local_path(path, "/", Rights(folders=allowed))
+            local_path(path, "/", Rights(folders=rights.folders))
         except PathNotAllowedError as error:
             raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 
