@@ -1,6 +1,5 @@
 """The steps of an execution while it runs: what each does when it begins, and how it ends."""
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -25,7 +24,7 @@ from smlocal.sagemaker.pipelines.deciding import End, Execution, Start, State
 from smlocal.sagemaker.pipelines.definition import Step
 from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
-from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
+from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, letters_of, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
@@ -40,7 +39,6 @@ _JOBS: Final = {
 }
 """The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -180,9 +178,7 @@ class Steps:
         """The name of what the present attempt of a step makes."""
         attempt = self.execution.progress[step.name].attempts
         text = f"{self.execution_id}/{self.jobs.run_id}/{step.name}/{attempt}"
-        digest = hashlib.sha256(text.encode()).digest()
-        suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:SUFFIX_LENGTH])
-        return made_name(step, execution_id=self.execution_id, suffix=suffix)
+        return made_name(step, execution_id=self.execution_id, suffix=letters_of(text, SUFFIX_LENGTH))
 
     # How a step ends.
 
