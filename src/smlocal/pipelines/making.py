@@ -10,11 +10,13 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
+from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL
 from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
 from smlocal.sagemaker.pipelines.step_types import StepType
+from smlocal.sagemaker.serving.named_endpoint import ENDPOINT
 
 _SERVICE: Final = "sagemaker"
 _EXCEPTIONS: Final = {
@@ -23,6 +25,8 @@ _EXCEPTIONS: Final = {
     "InternalFailure": "Step.SERVICE_FAULT",
 }
 """What retry policies call the errors of an operation."""
+_RESOURCES: Final = {"Model": MODEL.name, "EndpointConfig": CONFIG.name, "Endpoint": ENDPOINT}
+"""What the store calls what steps make, if it is no job."""
 _REGISTER: Final = "RegisterModel"
 _IDEMPOTENT: Final = "ClientToken"
 _LONGEST_TOKEN: Final = 36
@@ -101,7 +105,7 @@ class Maker:
             for record, found in store.jobs_with(document, [name]):
                 if found == mine:
                     return name, record.arn
-        resource = store.resource(kind.name.lower(), name)
+        resource = store.resource(_RESOURCES.get(kind.name, ""), name)
         return None if resource is None or not name.startswith("pipelines-") else (name, resource.arn)
 
     def describe(self, kind: StepType, name: str) -> dict[str, Any]:
