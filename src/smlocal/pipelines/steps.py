@@ -7,6 +7,8 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
@@ -183,6 +185,17 @@ class Steps:
         digest = hashlib.sha256(text.encode()).digest()
         suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:SUFFIX_LENGTH])
         return made_name(step, execution_id=self.execution_id, suffix=suffix)
+
+    def reopen(self) -> None:
+        """An earlier leader was killed: containers that run may use the S3 that it has answered."""
+        running = [
+            self.made(self.execution.steps[name])
+            for name, progress in self.execution.progress.items()
+            if progress.state in {State.EXECUTING, State.STOPPING}
+        ]
+        jobs = self.jobs.store.jobs_with(JOB, running) if running else ()
+        if any("s3" in ((job["Data"].get(LOCAL) or {}).get("Endpoints") or {}) for _, job in jobs):
+            self.maker.reopen()
 
     # How a step ends.
 
