@@ -41,7 +41,7 @@ def test_ctrl_c_stops_an_execution(pipelines: Any, all_gone: Gone) -> None:
 
 @pytest.mark.slow(4)
 def test_a_stop_without_a_leader(pipelines: Any, all_gone: Gone) -> None:
-    execution = pipelines.detach("orphan", [pipelines.training("One", f"echo up; {WAIT}")])
+    execution = pipelines.detach("left-alone", [pipelines.training("One", f"echo up; {WAIT}")])
     pipelines.until_running(execution, 1)
     pipelines.life.crash(execution)
     assert pipelines.life("stop", execution, "--wait").returncode == 0

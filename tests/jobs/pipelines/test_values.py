@@ -215,8 +215,8 @@ def test_a_cleanup_deletes_outputs_of_steps_and_nothing_else(pipelines: Any, all
         "Cleanup": {"CleanedSteps": ["Train", "Prepare"], "FailedSteps": [], "SkippedSteps": ["Without"]}
     }
     assert found["Wrong"].progress.reason == (
-        "ClientError: Prepare: s3://nowhere/out is no object in an output of the step; "
-        "s3://o/k is no object in an output of the step"
+        "ClientError: Prepare: s3://nowhere/out is not an object in an output of the step; "
+        "s3://o/k is not an object in an output of the step"
     )
     (model,) = found["Train"].folders.values()
     assert not Path(model).exists()
