@@ -10,6 +10,7 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
+from smlocal.endpoint.sagemaker.request_folders import reopen
 from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL
 from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
@@ -112,6 +113,10 @@ class Maker:
         """The answer of its Describe operation, without smlocal's own members."""
         stem = kind.operation.removeprefix("Create")
         return self._call(self.serving, f"Describe{stem}", {kind.named: name})
+
+    def reopen(self) -> None:
+        """Answer containers that use S3 of the leader that has started their jobs, and was killed."""
+        reopen(self.serving)
 
     def trials(self, name: str, objective: str) -> list[dict[str, Any]]:
         """The training jobs of a tuning job, the best first. `objective`: Minimize or Maximize."""

@@ -6,6 +6,8 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
@@ -179,6 +181,17 @@ class Steps:
         attempt = self.execution.progress[step.name].attempts
         text = f"{self.execution_id}/{self.jobs.run_id}/{step.name}/{attempt}"
         return made_name(step, execution_id=self.execution_id, suffix=letters_of(text, SUFFIX_LENGTH))
+
+    def reopen(self) -> None:
+        """An earlier leader was killed: containers that run may use the S3 that it has answered."""
+        running = [
+            self.made(self.execution.steps[name])
+            for name, progress in self.execution.progress.items()
+            if progress.state in {State.EXECUTING, State.STOPPING}
+        ]
+        jobs = self.jobs.store.jobs_with(JOB, running) if running else ()
+        if any("s3" in ((job["Data"].get(LOCAL) or {}).get("Endpoints") or {}) for _, job in jobs):
+            self.maker.reopen()
 
     # How a step ends.
 

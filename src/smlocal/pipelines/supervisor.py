@@ -227,6 +227,7 @@ class PipelineSupervisor(Supervisor):
             steps.items[name] = values
             if self.execution.progress[name].state in {State.STARTING, State.EXECUTING, State.STOPPING}:
                 self.execution.expanded(name, values, now)
+        steps.reopen()
         for name, progress in list(self.execution.progress.items()):
             if progress.state is State.STARTING and progress.attempts:  # it may not have been made
                 steps.begin(Start(step=name, attempt=progress.attempts))

@@ -30,6 +30,9 @@ def test_a_model_is_registered_once_in_a_group_that_its_step_makes(serving: Serv
     assert maker.describe(kind, f"{ARN}/group/2")["ModelPackageVersion"] == 2
     with pytest.raises(RefusedError, match=r"ModelPackageGroup .* does not exist"):
         make("other", ModelPackageGroupName=f"{ARN}-group/elsewhere")
+    del arguments["ModelPackageGroupName"]
+    alone = "pipelines-abcdefghijkl-a-step-0123456789"
+    assert [make(alone), make(alone)] == [f"{ARN}/{alone}"] * 2, "one without a group"
 
 
 def test_what_an_earlier_leader_has_made_is_not_made_again(serving: Serving) -> None:
