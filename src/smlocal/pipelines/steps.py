@@ -42,6 +42,7 @@ _JOBS: Final = {
 }
 """The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
+_NOT_FOR_CLIENTS: Final = "what earlier runs have written lies where clients of this server may not read"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -139,6 +140,8 @@ class Steps:
             self._note(step, contents=contents)
         earlier = [each for each, _ in found.values()]
         answer = ask_cache(step, arguments, earlier, time.time(), contents=contents)
+        if runs and not found:
+            answer = replace(answer, why=_NOT_FOR_CLIENTS)
         self._note(step, cache=cache_document(answer))
         if answer.source is None:
             return False

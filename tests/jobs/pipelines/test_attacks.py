@@ -1,5 +1,6 @@
 """Input and moments that nobody wants: a step fails with a reason, and nothing is left."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -56,3 +57,50 @@ def test_an_execution_that_breaks_off_leaves_no_job_and_no_token(pipelines: Any,
     assert [each.status for each in pipelines.children(execution)] == ["Stopped"]
     assert not list(life.store.resources(CALLBACK))
     all_gone(execution)
+
+
+CLIENT = """
+import sys, time, boto3
+client = boto3.client("sagemaker", region_name="us-east-1")
+definition, role = open(sys.argv[1]).read(), "arn:aws:iam::111122223333:role/R"
+client.create_pipeline(PipelineName="own", PipelineDefinition=definition, RoleArn=role)
+chosen = {"SourcePipelineExecutionArn": sys.argv[2], "SelectedSteps": [{"StepName": "Clean"}]}
+for asked in ({}, {"SelectiveExecutionConfig": chosen}):
+    arn = client.start_pipeline_execution(PipelineName="own", **asked)["PipelineExecutionArn"]
+    while client.describe_pipeline_execution(PipelineExecutionArn=arn)["PipelineExecutionStatus"] == "Executing":
+        time.sleep(0.1)
+    print(arn.rpartition("/")[2])
+"""
+
+
+@pytest.mark.slow(4)
+def test_a_client_has_no_outputs_of_the_user(pipelines: Any, all_gone: Gone) -> None:
+    """Neither from the cache nor as the source of a selective execution: a Cleanup would even delete them."""
+    life = pipelines.life
+    steps = [
+        pipelines.processing("Make", "echo mine > /opt/ml/processing/out/f", CacheConfig={"Enabled": True}),
+        {
+            "Name": "Clean",
+            "Type": "Cleanup",
+            "Arguments": {"Resources": {"S3": [{"StepName": "Make", "S3Uris": ["s3://nowhere/out/f"]}]}},
+            "DependsOn": ["Make"],
+        },
+    ]
+    alone = [{**steps[0], "CacheConfig": {"Enabled": True}}]
+    mine = pipelines.run("own", alone)
+    written = list(life.folder.glob("**/f"))
+    assert [each.read_text() for each in written] == ["mine\n"]
+    (life.folder / "client.py").write_text(CLIENT)
+    definition = pipelines.file("of-client", steps)
+    words = ("exec", "--", sys.executable, life.folder / "client.py", definition, life.job(mine).arn)
+    done = life(*words)
+    assert done.returncode == 0, done.stderr
+    first, second = (f"own-{each}" for each in done.stdout.split())
+    assert pipelines.steps(first)["Make"].cache == {
+        "Why": "what earlier runs have written lies where clients of this server may not read"
+    }
+    assert written[0].exists()
+    assert pipelines.rows(second)[-1] == "Clean Succeeded"
+    assert pipelines.steps(second)["Clean"].answer["SkippedSteps"] == ["Make"]
+    for each in (mine, first, second):
+        all_gone(each)
