@@ -10,7 +10,7 @@ from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import Step
 from smlocal.sagemaker.pipelines.names import letters_of
-from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_document
+from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_command, answer_document
 from smlocal.sagemaker.pipelines.values import printed
 
 _LENGTH: Final = 10
@@ -104,7 +104,7 @@ class Callbacks:
             if why is None:
                 return
             self.say(f"{name}: the message could not be sent to {self.queue}: {why}")
-        self.say(f"{name} waits for an answer: smlocal pipeline succeed {waits['Token']}")
+        self.say(f"{name} waits for an answer: {answer_command(waits)}")
 
 
 def listed_outputs(outputs: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """What steps make: by the endpoint's own operations, as a client would."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -71,7 +72,7 @@ class Maker:
             else:
                 asked.setdefault(kind.named, name)
         called = str(asked.get(kind.named, name))
-        remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
+        remote = read_by(kind, arguments, sources)
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
@@ -148,3 +149,12 @@ class Maker:
         except SmlocalError as error:
             raise RefusedError(error.with_details, _EXCEPTIONS["InternalFailure"]) from error
         return answer
+
+
+def read_by(kind: StepType, arguments: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
+    """The locations that the request may read: a note of the job names those that it does not."""
+    remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
+    text = json.dumps(arguments, ensure_ascii=False)
+    if kind.name not in {"Training", "Processing"} or "Manifest" in text:
+        return remote  # others read what a model, or a manifest, names
+    return {uri: folder for uri, folder in remote.items() if uri.rstrip("/") in text}

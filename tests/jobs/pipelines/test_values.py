@@ -85,18 +85,27 @@ def test_values_flow_and_the_cache_says_why_it_missed(pipelines: Any, all_gone: 
     all_gone(second)
 
 
+MISSING = "the property file 'E' is missing: the step 'Prepare' has written no e.json to its output 'out'"
+
+
 @pytest.mark.slow(4)
 @pytest.mark.parametrize(
     ("writes", "why"),
     [
-        ("true", "the property file E is not there"),
-        ("ln -s /etc/hostname /opt/ml/processing/out/e.json", "the property file E is not there"),
-        ("mkfifo /opt/ml/processing/out/e.json", "the property file E is not there"),
-        ("echo '{' > /opt/ml/processing/out/e.json", "the property file E is no JSON"),
+        ("true", MISSING),
+        (
+            "ln -s /etc/hostname /opt/ml/processing/out/e.json",
+            MISSING,
+        ),
+        (
+            "mkfifo /opt/ml/processing/out/e.json",
+            MISSING,
+        ),
+        ("echo '{' > /opt/ml/processing/out/e.json", "the property file 'E' is not JSON"),
         ("echo '[1]' > /opt/ml/processing/out/e.json", "metrics"),
         (
             "dd if=/dev/zero of=/opt/ml/processing/out/e.json bs=1M count=11 2>/dev/null",
-            "the property file E is larger than 10 MiB",
+            "the property file 'E' is larger than 10 MiB",
         ),
     ],
 )

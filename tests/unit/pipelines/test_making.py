@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.endpoint.serving import Serving
-from smlocal.pipelines.making import Maker, RefusedError
+from smlocal.pipelines.making import Maker, RefusedError, read_by
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 
 ARN = "arn:aws:sagemaker:eu-west-1:111111111111:model-package"
@@ -49,3 +49,21 @@ def test_what_an_earlier_leader_has_made_is_not_made_again(serving: Serving) -> 
             for _ in range(2)
         ]
         assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "known"),
+    [
+        ("Training", {"InputDataConfig": [{"S3Uri": "s3://b/a/x"}]}, ["s3://b/a/"]),
+        ("Processing", {"Environment": {"PLACE": "s3://b/c"}}, ["s3://b/c"]),
+        (
+            "Training",
+            {"InputDataConfig": [{"S3DataType": "ManifestFile", "S3Uri": "s3://b/a"}]},
+            ["s3://b/a/", "s3://b/c"],
+        ),
+        ("Transform", {"ModelName": "m"}, ["s3://b/a/", "s3://b/c"]),
+    ],
+)
+def test_a_job_knows_the_locations_that_it_may_read(kind: str, arguments: dict[str, Any], known: list[str]) -> None:
+    sources = {"s3://b/a/": "/here/a", "s3://b/c": "/here/c", "./local": "/here/local"}
+    assert [*read_by(STEP_TYPES[kind], arguments, sources)] == known
