@@ -6,9 +6,13 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.regex import regex
+from smlocal.data.sources.local_path import local_path
+from smlocal.errors import PathNotAllowedError
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.jobs import Store
 from smlocal.pipelines.job_file import PipelineFile
@@ -18,9 +22,12 @@ from smlocal.sagemaker.pipelines.parameters import values_of
 from smlocal.sagemaker.pipelines.stored import StoredStep
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 from smlocal.terms.json_size import too_large
+from smlocal.terms.rights import Rights
 
 _MOST_BYTES: Final = 10 << 20
 """Of a JSON file that a value is read from."""
+_BUCKET: Final = regex(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+"""The name of one. Other folders beside them are not for steps."""
 _MOST_PARTS, _MOST_LEVELS = 400_000, 100
 
 
@@ -37,7 +44,10 @@ class KnownValues:
     """The folder with a folder for each bucket."""
 
     def now(self, iteration: Iteration | None = None, **variables: str) -> Known:
-        """What is known now. `iteration`: of a ForEach, whose steps know each other. `variables`: more of them."""
+        """What is known now. `iteration`: of a ForEach, whose steps know each other. `variables`: more of them.
+
+        A file is read once, however many values of it in a row a step takes.
+        """
         execution = {**self.execution, "CurrentDateTime": time_text(time.time()), **variables}
         steps = {**self.steps, **self._siblings(iteration)}
         config = self.definition.given.get("PipelineExperimentConfig") or {}
@@ -46,8 +56,8 @@ class KnownValues:
             execution=execution,
             experiment=evaluate(config, Known(parameters=self.parameters, execution=execution)),
             answers={name: step.answer for name, step in steps.items() if step.answer is not None},
-            file_of=lambda step, name: self._property_file(step, name, steps),
-            object_at=lambda uri: read_json(self.path_of(uri, self.folders()), uri),
+            file_of=lru_cache(maxsize=1)(lambda step, name: self._property_file(step, name, steps)),
+            object_at=lru_cache(maxsize=1)(lambda uri: read_json(self.path_of(uri, self.folders()), uri)),
             item=None if iteration is None else iteration.item,
         )
 
@@ -70,7 +80,7 @@ class KnownValues:
             return path
         bucket, _, key = uri.removeprefix("s3://").partition("/")
         folder = os.path.join(self.buckets, bucket)
-        if uri.startswith("s3://") and bucket not in {"", ".", ".."} and os.path.isdir(folder):
+        if uri.startswith("s3://") and _BUCKET.fullmatch(bucket) and ".." not in bucket and os.path.isdir(folder):
             return _below(folder, key)
         raise ValueUnknownError(f"{uri}: no step of this execution has written it, and its bucket has no folder here")
 
@@ -89,6 +99,19 @@ class KnownValues:
         return read_json(path, f"the property file '{name}'")
 
 
+def may_use(folders: Mapping[str, str], client: Mapping[str, Any]) -> bool:
+    """False if what another execution has written lies where the client may use nothing. `client`: its rights."""
+    allowed = client.get("Folders")
+    if allowed is None:
+        return True
+    try:
+        for path in folders.values():
+            local_path(path, "/", Rights(folders=tuple(allowed)))
+    except PathNotAllowedError:
+        return False
+    return True
+
+
 def path_in(folders: Mapping[str, str], uri: str) -> str | None:
     """The path of an object in one of these locations; None if it is in none, `ValueUnknownError` for a link out."""
     for location in sorted(folders, key=len, reverse=True):
@@ -102,7 +125,11 @@ def _below(folder: str, key: str) -> str:
     inner = os.path.normpath("/" + key).lstrip("/")
     path = os.path.join(folder, inner) if inner else folder
     real = os.path.realpath(folder)
-    if os.path.commonpath([real, os.path.realpath(path)]) != real:
+    try:
+        inside = os.path.commonpath([real, os.path.realpath(path)]) == real
+    except ValueError:  # such as a null character, which parameters and answers can bring
+        raise ValueUnknownError(f"{key.strip('/')!a} cannot be the name of a file") from None
+    if not inside:
         raise ValueUnknownError(f"{key.strip('/')} leads out of its folder by a link")
     return path
 

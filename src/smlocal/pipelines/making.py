@@ -11,11 +11,14 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
+from smlocal.endpoint.sagemaker.request_folders import reopen
+from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL
 from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
 from smlocal.sagemaker.pipelines.step_types import StepType
+from smlocal.sagemaker.serving.named_endpoint import ENDPOINT
 
 _SERVICE: Final = "sagemaker"
 _EXCEPTIONS: Final = {
@@ -24,6 +27,8 @@ _EXCEPTIONS: Final = {
     "InternalFailure": "Step.SERVICE_FAULT",
 }
 """What retry policies call the errors of an operation."""
+_RESOURCES: Final = {"Model": MODEL.name, "EndpointConfig": CONFIG.name, "Endpoint": ENDPOINT}
+"""What the store calls what steps make, if it is no job."""
 _REGISTER: Final = "RegisterModel"
 _IDEMPOTENT: Final = "ClientToken"
 _LONGEST_TOKEN: Final = 36
@@ -102,13 +107,17 @@ class Maker:
             for record, found in store.jobs_with(document, [name]):
                 if found == mine:
                     return name, record.arn
-        resource = store.resource(kind.name.lower(), name)
+        resource = store.resource(_RESOURCES.get(kind.name, ""), name)
         return None if resource is None or not name.startswith("pipelines-") else (name, resource.arn)
 
     def describe(self, kind: StepType, name: str) -> dict[str, Any]:
         """The answer of its Describe operation, without smlocal's own members."""
         stem = kind.operation.removeprefix("Create")
         return self._call(self.serving, f"Describe{stem}", {kind.named: name})
+
+    def reopen(self) -> None:
+        """Answer containers that use S3 of the leader that has started their jobs, and was killed."""
+        reopen(self.serving)
 
     def trials(self, name: str, objective: str) -> list[dict[str, Any]]:
         """The training jobs of a tuning job, the best first. `objective`: Minimize or Maximize."""

@@ -1,12 +1,14 @@
 """The steps of an execution while it runs: what each does when it begins, and how it ends."""
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.errors import JobUnknownError
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
@@ -14,7 +16,7 @@ from smlocal.jobs.view import Reporter
 from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.contents import contents_of
 from smlocal.pipelines.earlier_runs import EarlierRuns, cache_document
-from smlocal.pipelines.known_values import KnownValues, written_folders
+from smlocal.pipelines.known_values import KnownValues, may_use, written_folders
 from smlocal.pipelines.making import Maker, RefusedError
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.sagemaker import kinds
@@ -23,11 +25,12 @@ from smlocal.sagemaker.pipelines.cache import ask_cache, cache_keys
 from smlocal.sagemaker.pipelines.conditions import all_hold
 from smlocal.sagemaker.pipelines.deciding import End, Execution, Start, State
 from smlocal.sagemaker.pipelines.definition import Step
+from smlocal.sagemaker.pipelines.expressions import is_expression
 from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
-from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
+from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, letters_of, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
-from smlocal.sagemaker.pipelines.step_types import JOB_VARIABLES
+from smlocal.sagemaker.pipelines.step_types import ADDRESSES, JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
 from smlocal.sagemaker.pipelines.values import ValueUnknownError, as_far_as_known, evaluate, printed
 from smlocal.terms.statuses import JobStatus
@@ -40,7 +43,7 @@ _JOBS: Final = {
 }
 """The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_NOT_FOR_CLIENTS: Final = "what earlier runs have written lies where clients of this server may not read"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -62,6 +65,8 @@ class Steps:
     """`Local.Sources`, with absolute paths."""
     sees_contents: bool
     """True if the cache looks at what lies in folders, too."""
+    client: Mapping[str, Any] = field(default_factory=dict)
+    """The rights of the client that has started the execution; empty if the user has."""
     grace: float | None = None
     """Of the stop that was asked for."""
     _maker: Maker | None = None
@@ -88,7 +93,7 @@ class Steps:
             self.records[name] = StoredStep(listed=Listed.of(step, self.execution.progress[name]))
         try:
             self._begin(step)
-        except ValueUnknownError as error:
+        except (ValueUnknownError, RefusedError) as error:  # the second: what was made is gone again
             self._end(step, End(state=State.FAILED, reason=f"ClientError: {error}"))
 
     def _begin(self, step: Step) -> None:
@@ -111,6 +116,7 @@ class Steps:
         else:
             arguments = evaluate(dict(step.arguments), known)
             self._note(step, arguments=arguments)
+            step = self._addressed(step)
             if self.stand_ins.has(step):
                 self.stand_ins.begin(step, arguments)
                 self.execution.started(step.name)
@@ -126,13 +132,16 @@ class Steps:
     def _from_cache(self, step: Step, arguments: Mapping[str, Any]) -> bool:
         """Use the result of an earlier execution, if there is one; else note why there is none."""
         cached = bool(step.type.keys) and step.cache is not None and step.cache.enabled
-        found = self.runs.of(step.name) if cached else {}
+        runs = self.runs.of(step.name) if cached else {}
+        found = {arn: run for arn, run in runs.items() if may_use(run[1].folders, self.client)}
         contents = None
         if cached and self.sees_contents:
             contents = contents_of(cache_keys(step, arguments), self._path_of)
             self._note(step, contents=contents)
         earlier = [each for each, _ in found.values()]
         answer = ask_cache(step, arguments, earlier, time.time(), contents=contents)
+        if runs and not found:
+            answer = replace(answer, why=_NOT_FOR_CLIENTS)
         self._note(step, cache=cache_document(answer))
         if answer.source is None:
             return False
@@ -167,6 +176,14 @@ class Steps:
         elif step.type.name != "Endpoint":
             self._end(step, End(state=State.SUCCEEDED), answer=self.maker.describe(step.type, name))
 
+    def _addressed(self, step: Step) -> Step:
+        """The step with the ARN or the URL, beside its arguments, that it is for."""
+        asked = {name: each for name, each in step.given.items() if name in ADDRESSES and is_expression(each)}
+        if not asked:
+            return step
+        known = self.known.now(self.execution.progress[step.name].iteration)
+        return replace(step, given={**step.given, **evaluate(asked, known)})
+
     def _clean(self, step: Step, arguments: Mapping[str, Any]) -> None:
         from smlocal.pipelines.cleaning import clean  # for few executions
 
@@ -180,9 +197,18 @@ class Steps:
         """The name of what the present attempt of a step makes."""
         attempt = self.execution.progress[step.name].attempts
         text = f"{self.execution_id}/{self.jobs.run_id}/{step.name}/{attempt}"
-        digest = hashlib.sha256(text.encode()).digest()
-        suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:SUFFIX_LENGTH])
-        return made_name(step, execution_id=self.execution_id, suffix=suffix)
+        return made_name(step, execution_id=self.execution_id, suffix=letters_of(text, SUFFIX_LENGTH))
+
+    def reopen(self) -> None:
+        """An earlier leader was killed: containers that run may use the S3 that it has answered."""
+        running = [
+            self.made(self.execution.steps[name])
+            for name, progress in self.execution.progress.items()
+            if progress.state in {State.EXECUTING, State.STOPPING}
+        ]
+        jobs = self.jobs.store.jobs_with(JOB, running) if running else ()
+        if any("s3" in ((job["Data"].get(LOCAL) or {}).get("Endpoints") or {}) for _, job in jobs):
+            self.maker.reopen()
 
     # How a step ends.
 
@@ -199,7 +225,7 @@ class Steps:
         """True if the step has ended."""
         kind = step.type.name
         if self.stand_ins.has(step):
-            found = self.stand_ins.look(step, self.records[step.name].arguments)
+            found = self.stand_ins.look(self._addressed(step), self.records[step.name].arguments)
             if found is not None:
                 self._end(step, found.end, answer=found.answer)
             return found is not None
@@ -243,11 +269,15 @@ class Steps:
             self._end(step, End(state=State.FAILED, reason=failed_reason(reason), exception=_exception(reason)))
             return
         store = self.jobs.store
-        answer = describe_job(store, record.name, service=True)
-        if step.type.name == "Tuning":
-            objective = record_objective(answer)
-            answer = {**answer, "TrainingJobSummaries": self.maker.trials(record.name, objective)}
-        self._note(step, folders=written_folders(store, record.name))
+        try:
+            answer = describe_job(store, record.name, service=True)
+            if step.type.name == "Tuning":
+                objective = record_objective(answer)
+                answer = {**answer, "TrainingJobSummaries": self.maker.trials(record.name, objective)}
+            self._note(step, folders=written_folders(store, record.name))
+        except (JobUnknownError, RefusedError):  # removed in this moment
+            self._end_with_job(step, None)
+            return
         self._end(step, End(state=State.SUCCEEDED), answer=answer)
 
     def end_for_each(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import counted, in_one_line
-from smlocal.errors import JobUnknownError, SmlocalError
+from smlocal.errors import JobUnknownError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import JOB, QUEUE, REQUEST
@@ -27,13 +27,14 @@ from smlocal.jobs.supervisor import Supervisor
 from smlocal.pipelines.callback_steps import Callbacks
 from smlocal.pipelines.earlier_runs import EarlierRuns
 from smlocal.pipelines.job_file import OUTPUT, QUEUE_URL, PipelineFile, recorded_file, settings_of_jobs
-from smlocal.pipelines.known_values import KnownValues, execution_variables, parameter_values
+from smlocal.pipelines.known_values import KnownValues, execution_variables, may_use, parameter_values
 from smlocal.pipelines.queue_messages import send_message
 from smlocal.pipelines.running_stand_ins import RunningStandIns
 from smlocal.pipelines.steps import Steps
 from smlocal.sagemaker.pipelines.deciding import Execution, Start, State
 from smlocal.sagemaker.pipelines.selecting import kept_from
 from smlocal.sagemaker.pipelines.stored import (
+    CALLBACK,
     CLIENT,
     STATE,
     STEP_OF,
@@ -109,8 +110,8 @@ class PipelineSupervisor(Supervisor):
             self._take_over(steps, stopping=stopping)
             try:
                 self._go(steps, changes)
-            except SmlocalError:  # such as a full disk: the jobs are not wanted any more
-                with suppress(SmlocalError):
+            except Exception:  # such as a full disk, or a bug: the jobs are not wanted any more
+                with suppress(Exception):
                     self._abandon(steps)
                 raise
         self.context.phases.leave(self._said(), good=self.execution.status != "Failed")
@@ -127,7 +128,7 @@ class PipelineSupervisor(Supervisor):
             kind=STEP_OF,
             limit=self._limit(),
         )
-        client = store.document(self.plan.name, CLIENT) or {}
+        client = self._client()
         known = KnownValues(
             definition=self.file.definition,
             parameters=parameter_values(self.file),
@@ -182,6 +183,7 @@ class PipelineSupervisor(Supervisor):
                 uri: os.path.join(self.file.document.directory, path) for uri, path in self.file.local.Sources.items()
             },
             sees_contents=self.file.contents,
+            client=client,
         )
 
     def _limit(self) -> int | None:
@@ -213,13 +215,21 @@ class PipelineSupervisor(Supervisor):
 
     def _kept_from(self, source: str, selected: list[str]) -> dict[str, Any]:
         store = self.context.store
-        steps = read_steps(store, store.name_of(source))
+        try:
+            steps = read_steps(store, store.name_of(source))
+        except JobUnknownError:  # removed since: an earlier leader has stored what is needed of it
+            return {}
         progress = {name: step.progress for name, step in steps.items()}
         kept = kept_from(self.file.definition, selected, progress, source)
         for name, each in kept.items():
             step = steps[name]
-            self.records.setdefault(name, replace(step, listed=replace(step.listed, progress=each)))
+            folders = step.folders if may_use(step.folders, self._client()) else {}
+            self.records.setdefault(name, replace(step, listed=replace(step.listed, progress=each), folders=folders))
         return kept
+
+    def _client(self) -> Mapping[str, Any]:
+        """The rights of the client that has started the execution; empty if the user has."""
+        return self.context.store.document(self.plan.name, CLIENT) or {}
 
     def _take_over(self, steps: Steps, *, stopping: bool) -> None:
         """Go on with what an earlier leader has begun."""
@@ -229,6 +239,7 @@ class PipelineSupervisor(Supervisor):
             steps.items[name] = values
             if self.execution.progress[name].state in {State.STARTING, State.EXECUTING, State.STOPPING}:
                 self.execution.expanded(name, values, now)
+        steps.reopen()
         for name, progress in list(self.execution.progress.items()):
             if progress.state is State.STARTING and progress.attempts:  # it may not have been made
                 steps.begin(Start(step=name, attempt=progress.attempts))
@@ -323,6 +334,14 @@ class PipelineSupervisor(Supervisor):
         self.context.store.put_documents(self.plan.name, {STATE: state, **documents})
         self.stored_state = state
         self.stored_steps.update(changed)
+
+    def clean_up(self, ended: Ending) -> None:
+        """No token leads to an execution that has ended, however it has."""
+        store = self.context.store
+        for each in store.resources(CALLBACK):
+            if each.body["Job"] == self.plan.name:
+                store.change_resource(CALLBACK, each.name, lambda _: None, at=time.time())
+        Supervisor.clean_up(self, ended)
 
     def more_results(self) -> dict[str, Any]:
         """Which step failed first, and why."""

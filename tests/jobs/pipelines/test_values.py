@@ -233,3 +233,47 @@ def test_a_cleanup_deletes_outputs_of_steps_and_nothing_else(pipelines: Any, all
     assert "x" in os.listdir(folder)
     assert "e.json" not in os.listdir(folder)
     all_gone(execution)
+
+
+@pytest.mark.slow(4)
+def test_the_steps_of_an_iteration_know_each_other_and_names_are_known_to_a_step(
+    pipelines: Any, all_gone: Gone
+) -> None:
+    number = {"Std:JsonGet": {"PropertyFile": _from("Write", "PropertyFiles.N"), "Path": "n"}}
+    writes = 'mkdir -p /opt/ml/processing/out; echo "{\\"n\\": \\"$1$1\\"}" > /opt/ml/processing/out/n.json'
+    write = pipelines.processing("Write", writes)
+    write["Arguments"]["AppSpecification"]["ContainerArguments"] = ["sh", {"Get": "ForEach.CurrentItem.n"}]
+    write["PropertyFiles"] = [{"PropertyFileName": "N", "OutputName": "out", "FilePath": "n.json"}]
+    known = {
+        "NUMBER": number,
+        "WRITTEN_BY": _from("Write", "ProcessingJobName"),
+        "OWN": {"Get": "Execution.TrainingJobName"},
+        "EXPERIMENT": {"Get": "PipelineExperimentConfig.ExperimentName"},
+    }
+    read = pipelines.training("Read", arguments={"Environment": {"SCRIPT": "env", **known}})
+    each = {
+        "IterableItems": ['{"n": "1"}', '{"n": "2"}'],
+        "MaxConcurrency": 2,
+        "ForEachBody": [read, write],
+        "Selector": {"Pick": "MinBy", "Field": {"Get": "IterationOutput.Read.Environment['NUMBER']"}},
+    }
+    told = {
+        "Std:Join": {"On": " ", "Values": [_from("Each", "Selected.Environment['NUMBER']"), _from("Each", "Status")]}
+    }
+    steps = [
+        {"Name": "Each", "Type": "ForEach", "Arguments": each},
+        {"Name": "End", "Type": "Fail", "Arguments": {"ErrorMessage": told}},
+    ]
+    config = {"ExperimentName": {"Std:Join": {"On": "-", "Values": ["of", {"Get": "Execution.PipelineName"}]}}}
+    execution = pipelines.run("items", steps, code=1, PipelineExperimentConfig=config)
+    found = pipelines.steps(execution)
+    assert found["Read-1"].arguments["Environment"] == {
+        "SCRIPT": "env",
+        "NUMBER": "22",
+        "WRITTEN_BY": pipelines.child(execution, "Write-1"),
+        "OWN": pipelines.child(execution, "Read-1"),
+        "EXPERIMENT": "of-items",
+    }
+    assert found["End"].progress.reason == "11 Succeeded"
+    assert found["Each"].progress.metadata["ForEach"]["Selector"] == {"StepName": "Read-0", "Index": 0}
+    all_gone(execution)

@@ -112,10 +112,11 @@ def _started(serving: Serving, waiting: Any, name: str, documents: Mapping[str, 
 def _of_client(serving: Serving) -> dict[str, Any]:
     """How this server was started: the leader makes the calls of the steps with the rights of its clients."""
     options = serving.options
-    rights = options.rights
+    rights, folders = options.rights, serving.job_rights().folders
     return {
         "Buckets": serving.buckets,
         "AllowedPaths": list(rights.allowed_paths or ()),
+        "Folders": None if folders is None else list(folders),
         "AllowedBuckets": None if rights.allowed_buckets is None else list(rights.allowed_buckets),
         "LocalMembers": rights.local_members,
         "WithKey": options.with_key,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.contract.model.hosting import CreateEndpointConfigInput, CreateEndpointInput, CreateModelInput
 from smlocal.sagemaker.jobfile.request_reading import without_nulls
 from smlocal.sagemaker.kinds import PROCESSING, TRAINING, TRANSFORM, TUNING, request_reading
@@ -53,8 +54,12 @@ def argument_violations(
     """
     if not step.type.operation or step.name in taken:
         return
-    arguments = with_parameters(step.arguments, parameters)
     at: Path = (*step.path, "Arguments")
+    if LOCAL in step.arguments:
+        yield says(
+            (*at, LOCAL), f"{step.name}: settings of this machine are for the jobs of all steps: {LOCAL} at the top"
+        )
+    arguments = with_parameters({name: each for name, each in step.arguments.items() if name != LOCAL}, parameters)
     if step.type.name == "RegisterModel":
         found = list(_by_the_service(arguments, f"{step.type.operation}Input", ()))
     else:

@@ -1,5 +1,6 @@
 """The parameters of a pipeline: their definitions, and the values of one execution."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from smlocal.terms.validation.violation import Path, Violation, closest, kind_of
 
 _NAME: Final = regex(r"[A-Za-z0-9\-_]{1,256}")
 _WHOLE: Final = regex(r"[+-]?[0-9]{1,19}")
+_NUMBER: Final = regex(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _MOST_CHARACTERS: Final = 1_024
 _PLACE: Final = "Parameters"
 _MEMBERS: Final = ("Name", "Type", "DefaultValue", "EnumValues", "Description", "DisplayName")
@@ -86,7 +88,7 @@ def _is_of(kind: str, value: Any) -> bool:
         return isinstance(value, bool)
     if kind == "Integer":
         return type(value) is int
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def _listed(values: Any) -> str:
@@ -137,8 +139,5 @@ def typed(kind: str, value: Any) -> Any:
         return {"true": True, "false": False}.get(value.casefold())
     if kind == "Integer":
         return int(value) if _WHOLE.fullmatch(value) else None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
+    number = float(value) if _NUMBER.fullmatch(value) else math.inf  # Python reads more, such as 1_0 and ' 5 '
+    return number if math.isfinite(number) else None

@@ -18,7 +18,7 @@ from smlocal.sagemaker.pipelines.expressions import (
 )
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.step_reading import says
-from smlocal.sagemaker.pipelines.step_types import EXECUTION_VARIABLES, EXPERIMENT, JOB_VARIABLES
+from smlocal.sagemaker.pipelines.step_types import ADDRESSES, EXECUTION_VARIABLES, EXPERIMENT, JOB_VARIABLES
 from smlocal.sagemaker.pipelines.values import parsed_path
 from smlocal.terms.validation.violation import Path, Violation, closest
 
@@ -30,7 +30,7 @@ def reference_violations(definition: Definition) -> Iterator[Violation]:
     """The mistakes in all expressions."""
     for step in definition.steps.values():
         places: list[tuple[Any, Path]] = [(own_arguments(step), (*step.path, "Arguments"))]
-        places += [(step.given.get(name), (*step.path, name)) for name in ("FunctionArn", "SqsQueueUrl")]
+        places += [(step.given.get(name), (*step.path, name)) for name in ADDRESSES]
         for value, path in places:
             yield from _of_value(value, path, step, definition)
         yield from _sources(step, definition)
@@ -116,14 +116,21 @@ def _trouble(given: Any, step: Step | None, definition: Definition) -> str | Non
         )
     if found.root == "Execution":
         return _variable_trouble(found, step)
-    if found.root == "PipelineExperimentConfig":
-        config = definition.given.get("PipelineExperimentConfig")
-        has = found.name in EXPERIMENT and isinstance(config, dict) and config.get(found.name) is not None
-        return None if has else f"the pipeline's PipelineExperimentConfig has no '{found.name[:80]}'"
+    if found.root == "PipelineExperimentConfig" or step is None:
+        return _experiment_trouble(found, step, definition)
     if found.root == "Steps":
         target = definition.steps.get(found.name)
         return None if target is None else path_trouble(target, found.path, definition)
     return _in_for_each(found, step, definition)
+
+
+def _experiment_trouble(found: Reference, step: Step | None, definition: Definition) -> str | None:
+    """Of a reference to PipelineExperimentConfig, or in it, where it would refer to itself."""
+    if step is None:
+        return "PipelineExperimentConfig can only refer to parameters and execution variables"
+    config = definition.given.get("PipelineExperimentConfig")
+    has = found.name in EXPERIMENT and isinstance(config, dict) and config.get(found.name) is not None
+    return None if has else f"the pipeline's PipelineExperimentConfig has no '{found.name[:80]}'"
 
 
 def _variable_trouble(found: Reference, step: Step | None) -> str | None:

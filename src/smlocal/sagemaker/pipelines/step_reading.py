@@ -17,6 +17,7 @@ from smlocal.sagemaker.pipelines.definition import (
 )
 from smlocal.sagemaker.pipelines.expressions import is_expression
 from smlocal.sagemaker.pipelines.step_types import (
+    ADDRESSES,
     COMPLETED,
     MOST_ITEMS,
     MOST_OUTPUTS,
@@ -163,6 +164,10 @@ def _texts(given: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         text = given.get(name)
         if text is not None and (not isinstance(text, str) or len(text) > most):
             yield says((*path, name), f"must be text of at most {most:,} characters")
+    for name in ADDRESSES:
+        text = given.get(name)
+        if text is not None and not isinstance(text, str) and not is_expression(text):
+            yield says((*path, name), "must be text, or an expression")
 
 
 def _dependencies(given: Any, path: Path) -> tuple[tuple[After, ...], list[Violation]]:

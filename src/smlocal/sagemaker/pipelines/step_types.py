@@ -30,6 +30,8 @@ EXECUTION_VARIABLES: Final = (
 )
 JOB_VARIABLES: Final = {"Training": "TrainingJobName", "Processing": "ProcessingJobName"}
 """Execution variables that only steps of these types know: the name of their own job."""
+ADDRESSES: Final = ("FunctionArn", "SqsQueueUrl")
+"""Members beside the arguments that may be expressions."""
 EXPERIMENT: Final = ("ExperimentName", "TrialName")
 """The members of PipelineExperimentConfig."""
 

@@ -1,5 +1,6 @@
 """What the expressions of a step are when it starts: a function of what is known then."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Final
@@ -138,9 +139,14 @@ def parsed_path(path: Any) -> Any:
 def selected(document: Any, path: Any, source: str) -> Any:
     """The value at a path of a JSON document."""
     try:
-        return select(parsed_path(path), document)
+        value = select(parsed_path(path), document)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except JsonPathError as error:
         raise ValueUnknownError(f"{source} has nothing at '{path}': {error}") from error
+    except ValueError:  # Python's own writers of JSON make such files
+        text = f"{source} has at '{path}' what is no JSON: NaN, Infinity or half a character"
+        raise ValueUnknownError(text) from None
+    return value
 
 
 def _referred(to: Reference, known: Known) -> Any:

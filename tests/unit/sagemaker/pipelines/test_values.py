@@ -9,7 +9,11 @@ from smlocal.sagemaker.pipelines.parameters import typed
 from smlocal.sagemaker.pipelines.step_reading import duration
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, as_far_as_known, evaluate
 
-REPORT = {"metrics": {"accuracy": {"value": 0.9}, "odd name": [1, {"deep": True}]}}
+REPORT = {
+    "metrics": {"accuracy": {"value": 0.9}, "odd name": [1, {"deep": True}], "bad": {"inf": float("inf")}},
+    "half": "\ud800",
+}
+NO_JSON = "what is no JSON: NaN, Infinity or half a character"
 ANSWERS: dict[str, dict[str, Any]] = {
     "Prep": {
         "ProcessingJobName": "pipelines-prep",
@@ -114,6 +118,8 @@ def test_a_value(written: Any, value: Any) -> None:
         (get("Steps.Prep.ProcessingJobName.Tail"), "there is nothing below a string"),
         (joined(get("Steps.Train.ModelArtifacts")), "a map is not text; Std:Join takes text, numbers and Booleans"),
         (json_get("metrics.loss"), "the property file 'report' has nothing at 'metrics.loss': there is no loss"),
+        (json_get("metrics.bad"), f"the property file 'report' has at 'metrics.bad' {NO_JSON}"),
+        (json_get("half"), f"the property file 'report' has at 'half' {NO_JSON}"),
         (json_get("metrics[*]"), "Path 'metrics[*]' selects several values; name one"),
         (json_get("a" * 3000), "Path is text of 1 to 2,048 characters, such as metrics.accuracy.value"),
         ({"Std:JsonGet": {"S3Uri": "s3://b/none", "Path": "a"}}, "s3://b/none is not there"),
@@ -174,6 +180,11 @@ def test_a_condition(condition: dict[str, Any], outcome: bool) -> None:
         ("Integer", "9" * 30, None),
         ("Float", "3", 3.0),
         ("Float", "inf", None),
+        ("Float", "1e999", None),
+        ("Float", float("inf"), None),
+        ("Float", "-.5e1", -5.0),
+        ("Float", "1_0", None),
+        ("Float", " 5", None),
         ("Float", "x", None),
         ("Boolean", "True", True),
         ("Boolean", "false", False),
