@@ -14,7 +14,7 @@ from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.stored import StoredStep
 from smlocal.sagemaker.pipelines.values import Known, ValueUnknownError, evaluate
 
-NOT_HERE = "no step of this execution has written it, and its bucket is no folder here"
+NOT_HERE = "no step of this execution has written it, and its bucket has no folder here"
 
 
 @pytest.fixture
