@@ -35,6 +35,15 @@ def client_folder(requirements: str) -> Path:
     return Path(made.stdout.strip())
 
 
+def skip_without_python_of_images(requirements: str) -> None:
+    """SDKs run functions only in a container with the Python of the client, and the images of the tests have 3.11."""
+    python = client_folder(requirements) / "bin" / "python"
+    says = "import sys; print(sys.version_info[:2] == (3, 11))"
+    found = subprocess.run([python, "-c", says], capture_output=True, text=True, check=True, timeout=_PROGRAM_SECONDS)
+    if found.stdout.strip() != "True":
+        pytest.skip("functions run in the Python of the client, and the images have 3.11")
+
+
 @dataclass(frozen=True, kw_only=True)
 class User:
     """Somebody without an AWS account, who starts programs."""

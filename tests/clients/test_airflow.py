@@ -29,7 +29,7 @@ def test_the_operator_waits_prints_the_log_and_fails_with_the_job(
 def test_pipelines_are_started_awaited_and_stopped(
     user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:
-    done = user.execute("airflow", "airflow_pipeline.py", image("sh"))
+    done = user.execute("airflow", "airflow_pipelines.py", image("sh"))
     assert last_json(done.stdout) == {
         "stopped": ["Stopped", "Stopped"],
         "again": "Succeeded",

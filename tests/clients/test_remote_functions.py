@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.clients.conftest import User, last_json
+from tests.clients.conftest import User, last_json, skip_without_python_of_images
 
 
 @pytest.mark.slow(40)
@@ -14,6 +14,7 @@ from tests.clients.conftest import User, last_json
 def test_functions_run_in_containers(
     sdk: str, user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any]
 ) -> None:
+    skip_without_python_of_images(sdk)
     done = user.execute(sdk, "sdk_remote.py", image(sdk), image("py"))
     found = last_json(done.stdout)
     assert "Error" in found.pop("missing")

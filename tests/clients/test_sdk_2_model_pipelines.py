@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.clients.conftest import PROGRAMS, User, client_folder, last_json
+from tests.clients.conftest import PROGRAMS, User, client_folder, last_json, skip_without_python_of_images
 
 TELL = """
 def handler(event, context):
@@ -34,7 +34,9 @@ def test_a_pipeline_makes_searches_registers_and_uses_models_and_functions_are_s
     images = [image(name) for name in ("train-serve", "py", "sdk-2")]
     printed = execute_with_stand_ins(user, "sdk-2", "sdk2_model_pipeline.py", *images, "models", Tell=TELL)
     jobs = dict.fromkeys(("Prepare", "Search", "Fit"), "Succeeded")
-    assert last_json(printed) == {
+    found = last_json(printed)
+    functions = found.pop("functions", None)
+    assert found == {
         "first": {**jobs, **dict.fromkeys(("Check", "Make", "Register", "Apply", "Tell", ""), "Succeeded")},
         "of the first": {
             "status": "PendingManualApproval",
@@ -56,5 +58,6 @@ def test_a_pipeline_makes_searches_registers_and_uses_models_and_functions_are_s
             "": "Failed",
         },
         "bad": {**jobs, "Check": "Succeeded", "Bad": "Failed: only 0.25 of kind a", "": "Failed"},
-        "functions": {"pair": "Succeeded", "product": "Succeeded", "": "Succeeded", "result": 42},
     }
+    skip_without_python_of_images("sdk-2")
+    assert functions == {"pair": "Succeeded", "product": "Succeeded", "": "Succeeded", "result": 42}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.clients.conftest import PROGRAMS, User, client_folder
+from tests.clients.conftest import PROGRAMS, User, client_folder, skip_without_python_of_images
 
 CHECKOUT = os.environ.get("SMLOCAL_SDK_2_CHECKOUT", "")
 FOLDER = "tests/integ/sagemaker/workflow"
@@ -61,6 +61,8 @@ def named(image: str) -> Iterator[None]:
     "chosen", [WITHOUT_IMAGES, FUNCTIONS, ALGORITHMS], ids=["no images", "functions", "algorithms"]
 )
 def test_pipelines_as_on_the_service(chosen: dict[str, str], user: User, image: Callable[[str], str]) -> None:
+    if chosen is FUNCTIONS:
+        skip_without_python_of_images("sdk-2-tests")
     python = client_folder("sdk-2-tests") / "bin" / "python"
     failed = []
     with named(image("algorithms")):
