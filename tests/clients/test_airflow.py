@@ -1,4 +1,4 @@
-"""Airflow's operator for training jobs."""
+"""Airflow's operators for training jobs and pipelines."""
 
 from collections.abc import Callable
 
@@ -22,3 +22,22 @@ def test_the_operator_waits_prints_the_log_and_fails_with_the_job(
     assert "1,2" in done.stdout
     assert_nothing_left("airflow-operator")
     assert_nothing_left("airflow-operator-failed")
+
+
+@pytest.mark.slow(16)
+@pytest.mark.long
+def test_pipelines_are_started_awaited_and_stopped(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("airflow", "airflow_pipeline.py", image("sh"))
+    assert last_json(done.stdout) == {
+        "stopped": ["Stopped", "Stopped"],
+        "again": "Succeeded",
+        "steps": [31, "DummyCond", "DummyCond29"],
+        "package": "model-package/group/1",
+        "pipelines": ["sleeps"],
+    }
+    jobs = [path.name for path in (user.home / "jobs").iterdir()]
+    assert len(jobs) == 2, "the execution and the job of its step"
+    for job in jobs:
+        assert_nothing_left(job)

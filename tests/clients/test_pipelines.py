@@ -49,7 +49,7 @@ def test_airflows_operators_and_sensor(user: User) -> None:
 def test_the_aws_cli(user: User, program: Callable[[], Path]) -> None:
     script: list[str | Path] = [PROGRAMS / "aws_cli_pipeline.sh", program(), "Cli"]
     done = user.run([sys.executable, "-m", "smlocal", "exec", "--", *script])
-    arn = "arn:aws:sagemaker:us-east-1:123456789012:pipeline/cli"
+    arn = "arn:aws:sagemaker:us-east-1:123456789012:pipeline/Cli"
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [arn, "Failed", "End\tFailed\tgiven", "Cli", arn]
 
@@ -57,10 +57,10 @@ def test_the_aws_cli(user: User, program: Callable[[], Path]) -> None:
 @pytest.mark.slow(14)
 @pytest.mark.long
 def test_a_pipeline_of_sdk_3(user: User, image: Callable[[str], str]) -> None:
-    done = user.execute("sdk-3", "sdk3_pipeline.py", image("py"), "Pipe")
+    done = user.execute("sdk-3", "sdk3_condition.py", image("py"), "Pipe")
     steps = [["Check", "Succeeded", None], ["Evaluate", "Succeeded", None]]
     assert last_json(done.stdout) == {
-        "arns": ["arn:aws:sagemaker:us-east-1:123456789012:pipeline/pipe"] * 2,
+        "arns": ["arn:aws:sagemaker:us-east-1:123456789012:pipeline/Pipe"] * 2,
         "good": ["Succeeded", *steps],
         "bad": ["Failed", ["Bad", "Failed", "bad: 0.25"], *steps],
     }

@@ -42,6 +42,7 @@ def test_a_pipeline_makes_searches_registers_and_uses_models_and_functions_are_s
             "own name": True,
             "told": [{"Name": "found", "Value": "1 3 tell"}],
             "package": "model-package/models-models/1",
+            "config": "endpoint-config/models-config",
             "applied": "3,6\n",
         },
         "selected": {

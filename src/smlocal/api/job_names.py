@@ -43,7 +43,7 @@ def _resolved(store: Store, text: str) -> str:
     if text == LAST:
         return _newest(store, f"there is no job yet, so {LAST} names none")
     execution, slash, step = text.partition("/")
-    if slash and execution and step:
+    if slash and step and (execution == LAST or (execution and store.names(execution))):
         from smlocal.api.pipelines import job_of_step  # few jobs are those of steps
 
         return job_of_step(store, _resolved(store, execution), step)

@@ -1,5 +1,6 @@
 """The steps of executions, by the names that people give: their jobs, and answers to those that wait."""
 
+import os
 from collections.abc import Mapping
 
 from smlocal.errors import JobUnknownError
@@ -12,7 +13,7 @@ _MOST_NAMED = 20
 
 
 def job_of_step(store: Store, execution: str, step: str) -> str:
-    """The job that the last attempt of a step has made; `JobUnknownError` if there is none."""
+    """The job that the last attempt of a step has made, or whose result it has; `JobUnknownError` if there is none."""
     run = store.get(execution).run_id  # an earlier job may have had the name
     made = [
         (by["Step"], by["Attempt"], record.name)
@@ -22,12 +23,21 @@ def job_of_step(store: Store, execution: str, step: str) -> str:
     found = [each for each in made if each[0] == step]
     if found:
         return max(found, key=lambda each: each[1])[2]
+    from smlocal.sagemaker.pipelines.stored import step_document  # for a result of another execution
+
+    earlier = (store.document(execution, step_document(step)) or {}).get("Job")
+    if earlier is not None and earlier in store.names(earlier):
+        return str(earlier)
     names = sorted({name for name, _, _ in made})
     meant = closest(step, names)
     more = ", …" if len(names) > _MOST_NAMED else ""
+    details = [f"Steps with a job: {', '.join(names[:_MOST_NAMED])}{more}"] if names else []
+    log = os.path.join(store.directory(execution), "logs", f"{os.path.basename(step)}.log")
+    if os.path.isfile(log):
+        details = [f"What stands in for it has written {log}"]
     raise JobUnknownError(
         f"no job of a step '{step}' is in '{execution}'",
-        details=[f"Steps with a job: {', '.join(names[:_MOST_NAMED])}{more}"] if names else [],
+        details=details,
         remedy=[*([f"Did you mean {execution}/{meant}?"] if meant else []), f"smlocal describe {execution}"],
     )
 

@@ -48,10 +48,8 @@ def remove(
         _clear_engines(store, name, force=force, on_message=on_message)
     record = store.get(name)
     if not record.status.terminal:
-        waits = "Wait for it or stop it first."
-        raise not_finished(
-            record, f"To stop and remove it: smlocal rm --stop {name}" if spoken_of(record).endless else waits
-        )
+        waits = [] if spoken_of(record).endless else [f"To wait for its end:    smlocal wait {name}"]
+        raise not_finished(record, *waits, f"To stop and remove it:  smlocal rm --stop {name}")
     store.remove(name)
 
 

@@ -46,4 +46,4 @@ def counted(count: int, noun: str) -> str:
 
 def in_one_line(text: str | None) -> str:
     """A text of several lines, such as a reason, in one."""
-    return " ".join((text or "").split()).replace(" ,", ",")
+    return " ".join((text or "").split()).replace(": ,", ":").replace(" ,", ",")

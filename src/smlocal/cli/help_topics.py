@@ -128,6 +128,11 @@ The file is a definition or a CreatePipeline request.
   smlocal exec -- python pipeline.py
                               a program of the SDK
 
+A step that only the service can run, such as Lambda, needs a stand-in: in the
+file, or for exec and serve in the file of --steps, without Local and Steps.
+
+  Local: {Steps: {NAME: {Python: "file.py:handler"}}}
+
 More: https://smlocal.github.io/smlocal/latest/pipelines/
 """,
     "transform": """\

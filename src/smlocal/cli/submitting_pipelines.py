@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from smlocal.api.overrides import Overrides, apply_overrides
 from smlocal.cli.ended_by_signals import ended_by_signals
+from smlocal.cli.job_there import NOT_CONFIRMED, JobThere, ServiceView, confirmed, region_if_known, run_there
 from smlocal.cli.screen_options import screen_of
-from smlocal.cli.submitting import NOT_CONFIRMED, JobThere, ServiceView, confirmed, region_if_known, run_there
 from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.errors import SmlocalError, UsageRefusedError
 from smlocal.jobfile.document import Document

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from socket import socket
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from starlette.concurrency import run_in_threadpool
 
-from smlocal.endpoint.endpoint_key import key_of_home
-from smlocal.endpoint.http_server import HttpServer, listen
+from smlocal.base.at_use import at_use
 from smlocal.endpoint.objects.bucket_folder import remove_unfinished
-from smlocal.endpoint.signature import Signatures
 from smlocal.engine.docker import connect
 from smlocal.errors import SmlocalError
 from smlocal.jobs.planning.aspects.network.look import default_gateway
@@ -26,6 +24,16 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.scheduler import InstanceLimit, Scheduler
 from smlocal.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.terms.rights import Rights
+
+if TYPE_CHECKING:
+    from smlocal.endpoint.endpoint_key import key_of_home
+    from smlocal.endpoint.http_server import HttpServer, listen
+    from smlocal.endpoint.signature import Signatures
+else:  # a leader of an execution seldom opens a port; with them its first step would begin 0.1 s later
+    key_of_home = at_use("smlocal.endpoint.endpoint_key", "key_of_home")
+    HttpServer = at_use("smlocal.endpoint.http_server", "HttpServer")
+    listen = at_use("smlocal.endpoint.http_server", "listen")
+    Signatures = at_use("smlocal.endpoint.signature", "Signatures")
 
 CODE = "code"
 """The folder in the home with the code that clients have uploaded for their jobs."""

@@ -150,8 +150,8 @@ class JobView:
     """The events of its containers, and their times."""
     leads_to: tuple[str, ...] = ()
     """Next commands of smlocal, such as for the job's model."""
-    log_of: str = ""
-    """The job whose log explains the failure, if it is another job."""
+    log_of: str | None = ""
+    """The job whose log explains the failure, if it is another job; None if no log does."""
     unexpected: Rows = ()
     """Surprises of a job that went well: it left nothing, or it wrote why it failed."""
 

@@ -1,6 +1,5 @@
 """Callback steps: a message with a token, and the answer that somebody gives to the token."""
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -10,10 +9,10 @@ from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.pipelines.deciding import End, State
 from smlocal.sagemaker.pipelines.definition import Step
-from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_document
+from smlocal.sagemaker.pipelines.names import letters_of
+from smlocal.sagemaker.pipelines.stored import CALLBACK, StoredStep, answer_command, answer_document
 from smlocal.sagemaker.pipelines.values import printed
 
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _LENGTH: Final = 10
 
 
@@ -41,8 +40,7 @@ class Callbacks:
 
     def begin(self, step: Step, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Make the token, and send the message; returns what is stored. May be called again for the same step."""
-        digest = hashlib.sha256(f"{self.arn}/{self.run_id}/{step.name}".encode()).digest()
-        token = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:_LENGTH])
+        token = letters_of(f"{self.arn}/{self.run_id}/{step.name}", _LENGTH)
         resource = StoredResource(
             kind=CALLBACK,
             name=token,
@@ -106,7 +104,7 @@ class Callbacks:
             if why is None:
                 return
             self.say(f"{name}: the message could not be sent to {self.queue}: {why}")
-        self.say(f"{name} waits for an answer: smlocal pipeline succeed {waits['Token']}")
+        self.say(f"{name} waits for an answer: {answer_command(waits)}")
 
 
 def listed_outputs(outputs: Mapping[str, Any]) -> list[dict[str, str]]:

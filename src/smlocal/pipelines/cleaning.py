@@ -40,7 +40,7 @@ def _delete(given: Sequence[Any] | None, step: StoredStep) -> Iterator[str]:
         try:
             path = path_in(step.folders, str(uri))
             if path is None or (os.path.isdir(path) and given is not None):
-                yield f"{uri} is no object in an output of the step"
+                yield f"{uri} is not an object in an output of the step"
             else:
                 remove_tree(path)
         except (OSError, ValueUnknownError) as error:

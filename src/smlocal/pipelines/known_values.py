@@ -90,9 +90,13 @@ class KnownValues:
         outputs = ((stored.answer if stored else None) or {}).get("ProcessingOutputConfig", {}).get("Outputs", [])
         uri = next((each["S3Output"]["S3Uri"] for each in outputs if each["OutputName"] == file.output), None)
         if stored is None or uri is None:
-            raise ValueUnknownError(f"the property file {name}: the step {step} has no output {file.output}")
+            raise ValueUnknownError(f"the property file '{name}': the step '{step}' has no output '{file.output}'")
         location = f"{uri.rstrip('/')}/{file.file}"
-        return read_json(self.path_of(location, {**self.folders(), **stored.folders}), f"the property file {name}")
+        path = self.path_of(location, {**self.folders(), **stored.folders})
+        if not os.path.lexists(path):
+            missing = f"the step '{step}' has written no {file.file} to its output '{file.output}'"
+            raise ValueUnknownError(f"the property file '{name}' is missing: {missing}")
+        return read_json(path, f"the property file '{name}'")
 
 
 def may_use(folders: Mapping[str, str], client: Mapping[str, Any]) -> bool:
@@ -150,7 +154,7 @@ def read_json(path: str, called: str) -> Any:
             raise ValueUnknownError(f"{called} is too large, or too deep")
         return json.loads(text)
     except ValueError as error:
-        raise ValueUnknownError(f"{called} is no JSON: {error}") from None
+        raise ValueUnknownError(f"{called} is not JSON: {error}") from None
 
 
 def execution_variables(file: PipelineFile, arn: str, created: float) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What steps make: by the endpoint's own operations, as a client would."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,11 +11,14 @@ from smlocal.endpoint.aws_calls import checked
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.protocol.models import operation_model
 from smlocal.endpoint.sagemaker.operations import HANDLERS
+from smlocal.endpoint.sagemaker.request_folders import reopen
+from smlocal.endpoint.sagemaker.resources import CONFIG, MODEL
 from smlocal.endpoint.serving import Options, Serving
 from smlocal.errors import SmlocalError
 from smlocal.jobfile.option import LOCAL
 from smlocal.sagemaker.pipelines.retries import RESOURCE_LIMIT
 from smlocal.sagemaker.pipelines.step_types import StepType
+from smlocal.sagemaker.serving.named_endpoint import ENDPOINT
 
 _SERVICE: Final = "sagemaker"
 _EXCEPTIONS: Final = {
@@ -23,6 +27,8 @@ _EXCEPTIONS: Final = {
     "InternalFailure": "Step.SERVICE_FAULT",
 }
 """What retry policies call the errors of an operation."""
+_RESOURCES: Final = {"Model": MODEL.name, "EndpointConfig": CONFIG.name, "Endpoint": ENDPOINT}
+"""What the store calls what steps make, if it is no job."""
 _REGISTER: Final = "RegisterModel"
 _IDEMPOTENT: Final = "ClientToken"
 _LONGEST_TOKEN: Final = 36
@@ -66,7 +72,7 @@ class Maker:
             else:
                 asked.setdefault(kind.named, name)
         called = str(asked.get(kind.named, name))
-        remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
+        remote = read_by(kind, arguments, sources)
         local = {**self.local, "Sources": {**remote, **(self.local.get("Sources") or {})}}
         serving = replace(self.serving, with_jobs=with_job, options=self._options(sources))
         try:
@@ -101,13 +107,17 @@ class Maker:
             for record, found in store.jobs_with(document, [name]):
                 if found == mine:
                     return name, record.arn
-        resource = store.resource(kind.name.lower(), name)
+        resource = store.resource(_RESOURCES.get(kind.name, ""), name)
         return None if resource is None or not name.startswith("pipelines-") else (name, resource.arn)
 
     def describe(self, kind: StepType, name: str) -> dict[str, Any]:
         """The answer of its Describe operation, without smlocal's own members."""
         stem = kind.operation.removeprefix("Create")
         return self._call(self.serving, f"Describe{stem}", {kind.named: name})
+
+    def reopen(self) -> None:
+        """Answer containers that use S3 of the leader that has started their jobs, and was killed."""
+        reopen(self.serving)
 
     def trials(self, name: str, objective: str) -> list[dict[str, Any]]:
         """The training jobs of a tuning job, the best first. `objective`: Minimize or Maximize."""
@@ -139,3 +149,12 @@ class Maker:
         except SmlocalError as error:
             raise RefusedError(error.with_details, _EXCEPTIONS["InternalFailure"]) from error
         return answer
+
+
+def read_by(kind: StepType, arguments: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
+    """The locations that the request may read: a note of the job names those that it does not."""
+    remote = {uri: folder for uri, folder in sources.items() if uri.startswith("s3://")}
+    text = json.dumps(arguments, ensure_ascii=False)
+    if kind.name not in {"Training", "Processing"} or "Manifest" in text:
+        return remote  # others read what a model, or a manifest, names
+    return {uri: folder for uri, folder in remote.items() if uri.rstrip("/") in text}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from smlocal.data.sources.local_path import local_path
 from smlocal.data.sources.s3.aws_session import profile_region
 from smlocal.engine.engines import Engines
 from smlocal.jobfile.document import recorded_document
@@ -17,14 +18,18 @@ from smlocal.jobs.submission.scheduler import WaitingJob
 from smlocal.jobs.view import Reporter
 from smlocal.pipelines.earlier_runs import expected_answers, with_source
 from smlocal.pipelines.job_file import EXECUTION, OUTPUT, START, STEPS, PipelineFile, file_of
+from smlocal.pipelines.known_values import parameter_values
 from smlocal.pipelines.outline import outline
 from smlocal.sagemaker.contract import identity
+from smlocal.sagemaker.pipelines.arguments import with_parameters
 from smlocal.sagemaker.pipelines.definition import Definition
+from smlocal.sagemaker.pipelines.expressions import JOIN, is_expression
+from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.names import execution_arn
 from smlocal.sagemaker.pipelines.reading import invalid_definition
 from smlocal.sagemaker.pipelines.step_reading import says
 from smlocal.sagemaker.pipelines.stored import OUTLINE
-from smlocal.terms.validation.violation import Violation
+from smlocal.terms.validation.violation import Path, Violation, closest
 
 KIND: Final = "sagemaker_pipeline"
 _ROLES: Final = ("RoleArn", "ExecutionRoleArn")
@@ -76,6 +81,8 @@ def retried_job(recorded: Mapping[str, Any], start: Mapping[str, Any]) -> Waitin
 
 def _plan(file: PipelineFile, *, name: str, home: str, run_id: str | None) -> RecordedPlan:
     _check_stand_ins(file)
+    if absent := list(_absent_inputs(file)):
+        raise invalid_definition(file.document, absent)
     return RecordedPlan(
         platform=KIND,
         name=name,
@@ -106,6 +113,61 @@ def _absent(file: PipelineFile) -> Iterator[Violation]:
             place = os.path.join(file.document.directory, program) if os.path.dirname(program) else program
             if shutil.which(place) is None:
                 yield says((*path, "Command"), f"there is no program {program}")
+
+
+def _absent_inputs(file: PipelineFile) -> Iterator[Violation]:
+    """Local paths that steps read, that are not there, and that no earlier step can write."""
+    definition = file.definition
+    if any(each.command or each.file for each in definition.stand_ins.values()):
+        return  # they may write anywhere
+    chosen = file.start.get("SelectiveExecutionConfig")
+    selected = [*definition.steps] if chosen is None else [each["StepName"] for each in chosen["SelectedSteps"]]
+    values = parameter_values(file)
+    read: list[tuple[str, Path]] = []
+    written: list[str] = []
+    for name, step in definition.steps.items():
+        for path, value in _locations(with_parameters(own_arguments(step), values), (*step.path, "Arguments")):
+            begin = _beginning(value)
+            if begin is None or "://" in begin:
+                continue
+            if "S3Input" not in path and "S3DataSource" not in path:
+                written.append(_place(begin, file))
+            elif begin is value and name in selected and name not in definition.stand_ins:
+                read.append((begin, path))
+    for given, path in read:
+        place = _place(given, file)
+        if os.path.exists(place) or any(os.path.commonpath((place, each)) in (place, each) for each in written):
+            continue
+        parent = os.path.dirname(place)
+        meant = closest(os.path.basename(place), os.listdir(parent)) if os.path.isdir(parent) else None
+        hint = f"; did you mean {given.rstrip('/').removesuffix(os.path.basename(place))}{meant}?" if meant else ""
+        yield says(path, f"{given} does not exist here{hint}")
+
+
+def _place(given: str, file: PipelineFile) -> str:
+    return os.path.abspath(local_path(given, file.document.directory, file.local.rights))
+
+
+def _locations(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Members of arguments that say where data is."""
+    if isinstance(value, dict) and not is_expression(value):
+        for name, each in value.items():
+            if name in {"S3Uri", "S3OutputPath"}:
+                yield (*path, name), each
+            else:
+                yield from _locations(each, (*path, name))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _locations(each, (*path, index))
+
+
+def _beginning(value: Any) -> str | None:
+    """Text, or what an expression is known to begin with."""
+    if is_expression(value):
+        given = value.get(JOIN)
+        parts = given.get("Values") if isinstance(given, dict) else None
+        value = parts[0] if isinstance(parts, list) and parts else None
+    return value if isinstance(value, str) and value else None
 
 
 def _record(file: PipelineFile, region: str) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from smlocal.base.readable import counted, local_time
 from smlocal.jobs.kinds import Showing, Spoken
 from smlocal.jobs.planning.model import RecordedPlan
 from smlocal.jobs.store.records import JobRecord, StoredJob
-from smlocal.jobs.view import JobView, StartView
+from smlocal.jobs.view import JobView, Rows, StartView
 from smlocal.sagemaker.pipelines.stored import OUTLINE, STATE, described
-from smlocal.terms.statuses import JobPhase, StopCause
+from smlocal.terms.statuses import JobPhase, JobStatus, StopCause
 
 _PHASES: Final = {JobPhase.STARTING: "Starting", JobPhase.TRAINING: "Executing"}
 
@@ -67,7 +67,7 @@ class PipelineShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own; the jobs of its steps have them",
             no_tensors="saves no tensors: the jobs of its steps may",
             no_artifacts="It is an execution of a pipeline; the jobs of its steps have artifacts.",
-            no_log="has no log of its own. The jobs of its steps have logs",
+            no_log="has no log of its own. The jobs of its steps have logs:",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:
@@ -84,7 +84,9 @@ class PipelineShowing(Showing[RecordedPlan]):
     def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         """What is shown of an execution."""
         record = stored.record
-        stages, steps = self.stages(stored, _PHASES), answer["Local"].get("Steps", ())
+        stages = self.stages(stored, _PHASES)
+        steps = answer["Local"].get("Steps", ())
+        failed = [each for each in steps if each["Status"] == "Failed"]
         members = ("PipelineExecutionArn", "PipelineExecutionStatus", "FailureReason")
         return JobView(
             name=record.name,
@@ -98,10 +100,9 @@ class PipelineShowing(Showing[RecordedPlan]):
             stages=stages,
             members={each: answer.get(each) for each in members},
             answer=answer,
+            results=_results(record, steps),
             shell=False,
-            log_of=next(
-                (f"{record.name}/{each['Name']}" for each in steps if each["Status"] == "Failed" and "Job" in each), ""
-            ),
+            log_of=next((f"{record.name}/{each['Name']}" for each in failed if "Job" in each), None),
         )
 
     def described_rows(self, view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -127,6 +128,14 @@ class PipelineShowing(Showing[RecordedPlan]):
         from smlocal.pipelines.shown_steps import STEPS, value_rows
 
         return value_rows(view.local[STEPS])
+
+
+def _results(record: JobRecord, steps: Sequence[Mapping[str, Any]]) -> Rows:
+    if not record.status.terminal or record.status is JobStatus.FAILED:
+        return ()  # what is at the end is then the reason
+    from smlocal.pipelines.shown_steps import result_rows
+
+    return tuple(result_rows(record.name, steps))
 
 
 SHOWING: Final = PipelineShowing()

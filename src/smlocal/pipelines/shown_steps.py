@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from smlocal.base.readable import in_one_line
+from smlocal.base.readable import in_one_line, short_path
 from smlocal.jobs.documents import JOB
 from smlocal.jobs.store.records import StoredJob
 from smlocal.pipelines.outline import spoken_value
@@ -13,7 +13,7 @@ from smlocal.sagemaker.pipelines.cache import NOT_CACHED, NOT_ENABLED
 from smlocal.sagemaker.pipelines.expressions import expressions_in
 from smlocal.sagemaker.pipelines.listing import listed
 from smlocal.sagemaker.pipelines.reading import DEFINITION
-from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, step_document, stored_step
+from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, answer_command, step_document, stored_step
 from smlocal.terms.masking import masked
 from smlocal.terms.validation.violation import Path, dotted
 
@@ -24,6 +24,7 @@ _LONGEST: Final = 200
 """Characters of a value on a screen."""
 _WIDEST: Final = 32
 """The column of names."""
+_MOST_RESULTS: Final = 8
 
 
 def steps_block(stored: StoredJob, read: Callable[[Sequence[str]], Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -72,9 +73,10 @@ def _step(step: StoredStep, written: Mapping[str, Mapping[str, Any]], now: float
         "Attempts": progress.attempts if progress.attempts > 1 else None,
         "FailureReason": row.get("FailureReason"),
         "Outcome": progress.outcome,
-        "Cache": step.cache,
+        "Cache": None if progress.reused else step.cache,  # that of the execution whose result it is
         "ReusedFrom": progress.reused,
         "StandIn": step.note or None,
+        "Folders": dict(step.folders) or None,
         "Waits": step.waits if progress.ended is None else None,
         "Values": _values(written.get(name, {}), step.arguments),
         "Arguments": step.arguments,
@@ -109,6 +111,18 @@ def _at(value: Any, path: Path) -> Any:
 # For people.
 
 
+def result_rows(name: str, steps: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Where the results of the last steps are. Those of earlier executions are not new."""
+    new = [each for each in steps if "ReusedFrom" not in each and not each.get("Cache", {}).get("Source")]
+    made = [each for each in new if each["Status"] == "Succeeded"]
+    found = [(step["Name"], short_path(each)) for step in made for each in step.get("Folders", {}).values()]
+    packages = [(step["Name"], step["Job"]) for step in made if step["Type"] == "RegisterModel" and "Job" in step]
+    found += [(each, "/".join(arn.split("/")[-2:])) for each, arn in packages]
+    yield from found[-_MOST_RESULTS:]
+    if len(found) > _MOST_RESULTS:
+        yield "", f"and {len(found) - _MOST_RESULTS} more: smlocal describe {name}"
+
+
 def step_rows(steps: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """A row for each step, with what is to be said of it below."""
     names = min(_WIDEST, max((len(step["Name"]) for step in steps), default=0))
@@ -139,6 +153,7 @@ def _more(step: Mapping[str, Any]) -> Iterator[str]:
         yield f"attempt {step['Attempts']}"
     if "StandIn" in step:
         yield f"stand-in: {step['StandIn']}"
+    yield from (f"result: {short_path(each)}" for each in step.get("Folders", {}).values())
     cache = step.get("Cache") or {}
     if cache.get("Why") and not cache["Why"].startswith((NOT_CACHED, NOT_ENABLED)):
         yield f"not from the cache: {cache['Why']}"
@@ -146,11 +161,9 @@ def _more(step: Mapping[str, Any]) -> Iterator[str]:
             key = change["Key"]
             yield f"  {key}: {_shown(key, change['Before'])} → {_shown(key, change['After'])}"
     if "Waits" in step:
-        token = step["Waits"]["Token"]
-        outputs = "".join(f" --output {each['Name']}=VALUE" for each in step["Waits"].get("Outputs", ()))
         yield "waits for an answer:"
-        yield f"  smlocal pipeline succeed {token}{outputs}"
-        yield f"  smlocal pipeline fail {token} --reason TEXT"
+        yield f"  {answer_command(step['Waits'])}"
+        yield f"  smlocal pipeline fail {step['Waits']['Token']} --reason TEXT"
 
 
 def _shown(key: str, value: Any) -> str:

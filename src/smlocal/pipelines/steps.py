@@ -1,6 +1,5 @@
 """The steps of an execution while it runs: what each does when it begins, and how it ends."""
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -8,6 +7,8 @@ from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
+from smlocal.jobfile.option import LOCAL
+from smlocal.jobs.documents import JOB
 from smlocal.jobs.finish.describe import describe_job
 from smlocal.jobs.store.records import JobRecord
 from smlocal.jobs.submission.leading import LedJobs
@@ -27,7 +28,7 @@ from smlocal.sagemaker.pipelines.definition import Step
 from smlocal.sagemaker.pipelines.expressions import is_expression
 from smlocal.sagemaker.pipelines.for_each import for_each_answer, items_of
 from smlocal.sagemaker.pipelines.listing import Listed
-from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, made_name
+from smlocal.sagemaker.pipelines.names import SUFFIX_LENGTH, letters_of, made_name
 from smlocal.sagemaker.pipelines.retries import INTERNAL_ERROR, failed_reason, refused_reason
 from smlocal.sagemaker.pipelines.step_types import ADDRESSES, JOB_VARIABLES
 from smlocal.sagemaker.pipelines.stored import STEP_OF, StoredStep
@@ -43,7 +44,6 @@ _JOBS: Final = {
 """The types of steps that make jobs, and the kinds of these."""
 _CAPACITY_ERROR: Final = "SageMaker.CAPACITY_ERROR"
 _NOT_FOR_CLIENTS: Final = "what earlier runs have written lies where clients of this server may not read"
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -197,9 +197,18 @@ class Steps:
         """The name of what the present attempt of a step makes."""
         attempt = self.execution.progress[step.name].attempts
         text = f"{self.execution_id}/{self.jobs.run_id}/{step.name}/{attempt}"
-        digest = hashlib.sha256(text.encode()).digest()
-        suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:SUFFIX_LENGTH])
-        return made_name(step, execution_id=self.execution_id, suffix=suffix)
+        return made_name(step, execution_id=self.execution_id, suffix=letters_of(text, SUFFIX_LENGTH))
+
+    def reopen(self) -> None:
+        """An earlier leader was killed: containers that run may use the S3 that it has answered."""
+        running = [
+            self.made(self.execution.steps[name])
+            for name, progress in self.execution.progress.items()
+            if progress.state in {State.EXECUTING, State.STOPPING}
+        ]
+        jobs = self.jobs.store.jobs_with(JOB, running) if running else ()
+        if any("s3" in ((job["Data"].get(LOCAL) or {}).get("Endpoints") or {}) for _, job in jobs):
+            self.maker.reopen()
 
     # How a step ends.
 

@@ -12,13 +12,15 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.readable import in_one_line
+from smlocal.base.readable import counted, in_one_line
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import JOB, QUEUE, REQUEST
+from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
 from smlocal.jobs.history import Past
 from smlocal.jobs.store.database import StoreChanges
+from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.leading import LedJobs
 from smlocal.jobs.submission.scheduler import JobStarter
 from smlocal.jobs.supervisor import Supervisor
@@ -237,6 +239,7 @@ class PipelineSupervisor(Supervisor):
             steps.items[name] = values
             if self.execution.progress[name].state in {State.STARTING, State.EXECUTING, State.STOPPING}:
                 self.execution.expanded(name, values, now)
+        steps.reopen()
         for name, progress in list(self.execution.progress.items()):
             if progress.state is State.STARTING and progress.attempts:  # it may not have been made
                 steps.begin(Start(step=name, attempt=progress.attempts))
@@ -347,7 +350,11 @@ class PipelineSupervisor(Supervisor):
             return {}
         name, first = min(failed, key=lambda each: each[1].ended or 0.0)
         more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
-        return {"Explanation": f"{name}: {in_one_line(first.reason) or 'failed'}{more}"}
+        cause, hints = "", list[str]()
+        if job := self.records[name].job:
+            with suppress(JobUnknownError):  # it was removed
+                cause, hints = _why_it_failed(self.context.store, job)
+        return {"Explanation": f"{name}: {cause or in_one_line(first.reason) or 'failed'}{more}", "Hints": hints}
 
     def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -366,10 +373,33 @@ class PipelineSupervisor(Supervisor):
             if progress.began is not None and progress.ended is None:
                 running.append(f"{name} {now - progress.began:.0f} s")
         shown = [*running[:_MOST_SHOWN], *([f"{len(running) - _MOST_SHOWN} more"] * (len(running) > _MOST_SHOWN))]
-        return " · ".join([*shown, f"{ended:,} of {len(self.execution.steps):,} steps have ended"])
+        return " · ".join([f"{ended:,} of {counted(len(self.execution.steps), 'step')}", *shown])  # names may be cut
 
     def _said(self) -> str:
-        return ", ".join(_spoken(self._counts())) or "no step has begun"
+        known = self.file.definition.steps.values()
+        left = 0  # those in branches and bodies may rightly not have begun
+        if "SelectiveExecutionConfig" not in self.file.start:
+            left = sum(each.parent is None and each.name not in self.records for each in known)
+        counts = [*_spoken(self._counts()), *([f"{left:,} not begun"] if left else [])]
+        return ", ".join(counts) or "no step has begun"
+
+
+def _why_it_failed(store: Store, job: str) -> tuple[str, list[str]]:
+    """Why the job of a step failed if its reason does not say it, from a hint or its log; and its hints."""
+    from smlocal.jobs.kinds import showing  # only after a failure
+    from smlocal.jobs.logs.log_file import last_line
+
+    record, local = store.get(job), store.document(job, LOCAL_BLOCK) or {}
+    hints = [str(each) for each in local.get("Hints", ())]
+    reason = record.failure_reason or ""
+    if showing(record.platform).cause(record, local) == in_one_line(reason):
+        return "", hints  # the reason of the step has it, in the service's words
+    said = local.get("Explanation") or next(iter(hints), "")
+    host = local.get("FailedHost")
+    line = "" if said or host is None else last_line(store.directory(job), host)
+    if line:
+        return f"{reason.rpartition(', ')[2]}, last line: {line}", hints
+    return said, hints
 
 
 def _spoken(counts: Mapping[str, int]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Airflow: the operators and the sensor for pipelines, executed as by a worker, with 30 conditions in each other."""
+"""Airflow: the operators and the sensor of pipelines as its system test uses them, and that of the model registry."""
 
 import json
 import sys
@@ -6,54 +6,73 @@ from typing import Any
 
 import boto3
 from airflow.providers.amazon.aws.operators.sagemaker import (
+    SageMakerRegisterModelVersionOperator,
     SageMakerStartPipelineOperator,
     SageMakerStopPipelineOperator,
 )
 from airflow.providers.amazon.aws.sensors.sagemaker import SageMakerPipelineSensor
 
-(name,) = sys.argv[1:]
+image = sys.argv[1]
 client = boto3.client("sagemaker")
-ROLE = "arn:aws:iam::123456789012:role/pipelines"
+role = "arn:aws:iam::123456789012:role/pipelines"
 
 
-def make(pipeline: str, *steps: dict[str, Any]) -> None:
-    parameters = [{"Name": "Limit", "Type": "Integer", "DefaultValue": 1}]
-    definition = {"Version": "2020-12-01", "Metadata": {}, "Parameters": parameters, "Steps": steps}
-    client.create_pipeline(PipelineName=pipeline, RoleArn=ROLE, PipelineDefinition=json.dumps(definition))
+def condition(name: str, *inner: dict[str, Any]) -> dict[str, Any]:
+    compared = {"Type": "LessThanOrEqualTo", "LeftValue": 3.0, "RightValue": 6.0}
+    arguments = {"Conditions": [compared], "IfSteps": list(inner), "ElseSteps": []}
+    return {"Name": name, "Type": "Condition", "Arguments": arguments}
 
 
-nested: list[dict[str, Any]] = []
-for number in range(30, 0, -1):
-    condition = {"Type": "LessThanOrEqualTo", "LeftValue": {"Get": "Parameters.Limit"}, "RightValue": 3}
-    arguments = {"Conditions": [condition], "IfSteps": nested, "ElseSteps": []}
-    nested = [{"Name": f"Depth{number}", "Type": "Condition", "Arguments": arguments}]
-make(name, *nested)
-make(f"{name}-waits", {"Name": "C", "Type": "Callback", "SqsQueueUrl": "https://q", "Arguments": {}})
+def create(name: str, step: dict[str, Any]) -> None:
+    name_of = {"Get": "Execution.PipelineName"}
+    experiment = {"ExperimentName": name_of, "TrialName": {"Get": "Execution.PipelineExecutionId"}}
+    common = {"Version": "2020-12-01", "Metadata": {}, "Parameters": [], "PipelineExperimentConfig": experiment}
+    text = json.dumps({**common, "Steps": [step]})
+    client.create_pipeline(PipelineName=name, PipelineDefinition=text, RoleArn=role)
 
-start = {"aws_conn_id": None, "pipeline_params": {"Limit": "2"}}
-waited = SageMakerStartPipelineOperator(
-    task_id="waited", pipeline_name=name, wait_for_completion=True, check_interval=1, **start
-).execute({})
-begun = SageMakerStartPipelineOperator(task_id="begun", pipeline_name=name, **start).execute({})
-SageMakerPipelineSensor(task_id="sensor", pipeline_exec_arn=begun, poke_interval=1, aws_conn_id=None).execute({})
-running = SageMakerStartPipelineOperator(task_id="runs", pipeline_name=f"{name}-waits", **start).execute({})
-steps: list[dict[str, Any]] = []
-while not steps or "Callback" not in steps[0]["Metadata"]:
-    steps = client.list_pipeline_execution_steps(PipelineExecutionArn=running)["PipelineExecutionSteps"]
-stops = {"pipeline_exec_arn": running, "aws_conn_id": None, "check_interval": 1}
-stopping = SageMakerStopPipelineOperator(task_id="stop", **stops).execute({})
-token = steps[0]["Metadata"]["Callback"]["CallbackToken"]
-client.send_pipeline_execution_step_failure(CallbackToken=token)
-stopped = SageMakerStopPipelineOperator(task_id="again", wait_for_completion=True, **stops).execute({})
-found = client.list_pipeline_execution_steps(PipelineExecutionArn=waited)["PipelineExecutionSteps"]
-statuses = [client.describe_pipeline_execution(PipelineExecutionArn=each) for each in (waited, begun)]
+
+def started(pipeline: str, **settings: Any) -> str:
+    start = SageMakerStartPipelineOperator(task_id="start", aws_conn_id=None, pipeline_name=pipeline, **settings)
+    return str(start.execute({}))
+
+
+chain = condition("DummyCond")
+for number in range(30):
+    chain = condition(f"DummyCond{number}", chain)
+create("chain", chain)
+cluster = {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1}
+sleeps = {
+    "AppSpecification": {"ImageUri": image, "ContainerEntrypoint": ["sleep", "1000"]},
+    "ProcessingResources": {"ClusterConfig": cluster},
+    "RoleArn": role,
+}
+create("sleeps", {"Name": "Sleep", "Type": "Processing", "Arguments": sleeps})
+
+long = started("sleeps")
+awaited = started("chain", wait_for_completion=True, check_interval=1)
+second = started("chain")
+SageMakerPipelineSensor(task_id="await", aws_conn_id=None, pipeline_exec_arn=second, poke_interval=1).execute({})
+stop = SageMakerStopPipelineOperator(
+    task_id="stop", aws_conn_id=None, pipeline_exec_arn=long, wait_for_completion=True, check_interval=1
+)
+stopped = stop.execute({})
+again = SageMakerStopPipelineOperator(task_id="again", aws_conn_id=None, pipeline_exec_arn=second).execute({})
+pages = client.get_paginator("list_pipeline_execution_steps").paginate(PipelineExecutionArn=second)
+steps = [each["StepName"] for page in pages for each in page["PipelineExecutionSteps"]]
+register = SageMakerRegisterModelVersionOperator(
+    task_id="register", aws_conn_id=None, image_uri=image, model_url="s3://models/m.tar.gz", package_group_name="group"
+)
+package = register.execute({})
+client.delete_pipeline(PipelineName="chain")
+first = client.describe_pipeline_execution(PipelineExecutionArn=long)["PipelineExecutionStatus"]
 print(
     json.dumps(
         {
-            "statuses": [each["PipelineExecutionStatus"] for each in statuses],
-            "steps": len(found),
-            "last": found[0]["StepName"],
-            "stop": [stopping, stopped],
+            "stopped": [stopped, first],
+            "again": again,
+            "steps": [len(steps), steps[0], steps[-1]],
+            "package": package.split(":")[-1],
+            "pipelines": [each["PipelineName"] for each in client.list_pipelines()["PipelineSummaries"]],
         }
     )
 )

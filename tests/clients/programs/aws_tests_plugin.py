@@ -1,10 +1,24 @@
 """For pytest in a checkout of SDK v2: images that its tests build are given, and the account has its usual bucket."""
 
 import os
-from contextlib import suppress
+import sys
+from contextlib import nullcontext, suppress
+from types import ModuleType
 from typing import Any
 
 import boto3
+
+
+def _without(name: str, **members: Any) -> None:
+    """A module of limits and logs that the tests import besides: it is published without a wheel."""
+    module = ModuleType(name)
+    vars(module).update(members)
+    sys.modules[name] = module
+
+
+_without("stopit", ThreadingTimeout=lambda *_, **__: nullcontext(), TimeoutException=TimeoutError)
+_without("awslogs")
+_without("awslogs.core", AWSLogs=None)
 
 
 def pytest_collection_modifyitems() -> None:

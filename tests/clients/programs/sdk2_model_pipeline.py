@@ -192,12 +192,16 @@ package = client.describe_model_package(ModelPackageName=listed["ModelPackageArn
 steps = {each["StepName"]: each for each in first.list_steps()}
 trained = client.describe_training_job(TrainingJobName=steps["Fit"]["Metadata"]["TrainingJob"]["Arn"].split("/")[-1])
 execution_id = first.arn.split("/")[-1]
+made = client.describe_model(ModelName=steps["Make-CreateModel"]["Metadata"]["Model"]["Arn"].split("/")[-1])
+variant = {"VariantName": "A", "ModelName": made["ModelName"], "InstanceType": "ml.m5.large", "InitialInstanceCount": 1}
+config = client.create_endpoint_config(EndpointConfigName=f"{name}-config", ProductionVariants=[variant])
 results["of the first"] = {
     "status": package["ModelApprovalStatus"],
     "of the best": trained["Environment"]["BEST"] in container["ModelDataUrl"],
     "own name": trained["HyperParameters"]["job"].strip('"') == trained["TrainingJobName"],
     "told": steps["Tell"]["Metadata"]["Lambda"]["OutputParameters"],
     "package": listed["ModelPackageArn"].split(":")[-1],
+    "config": config["EndpointConfigArn"].split(":")[-1],
     "applied": S3Downloader.read_file(f"s3://{bucket}/applied/{execution_id}/rows.csv.out", sagemaker_session=session),
 }
 chosen = SelectiveExecutionConfig(source_pipeline_execution_arn=first.arn, selected_steps=["Fit"])

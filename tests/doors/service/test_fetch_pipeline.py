@@ -70,4 +70,4 @@ def test_an_execution_is_fetched_and_runs_here_with_its_values(
 
     unknown = smlocal_run("fetch", f"{made['PipelineArn']}-2", "-o", "-", env=aws_service.environment, cwd=tmp_path)
     assert unknown.returncode == 2
-    assert "there is no pipeline arn:aws:sagemaker:eu-west-1:123456789012:pipeline/fetched-2" in unknown.stderr
+    assert f"there is no pipeline {made['PipelineArn']}-2 in eu-west-1" in unknown.stderr

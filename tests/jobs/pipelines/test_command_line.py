@@ -60,8 +60,9 @@ def test_a_run_shows_the_graph_and_commands_know_its_steps(pipelines: Pipelines)
     ]
     described = lines(life("describe", "shown-1", "--verbose").stdout)
     steps = described[next(index for index, line in enumerate(described) if line.startswith("Steps")) :]
-    assert steps[:7] == [
+    assert steps[:8] == [
         "Steps Prepare Succeeded 0 s job of Prepare",
+        "result: ./smlocal-output/job of Prepare/out",
         "not from the cache: no earlier execution has run it",
         "Shallow Succeeded 0 s true",
         "Train Succeeded 0 s job of Train",
@@ -112,6 +113,39 @@ def test_a_run_shows_the_graph_and_commands_know_its_steps(pipelines: Pipelines)
 
 
 @pytest.mark.slow(2)
+def test_a_failed_step_is_explained_by_the_end_of_its_log(pipelines: Pipelines) -> None:
+    life = pipelines.life
+    steps = [pipelines.processing("Prepare", "echo first; echo no column price; exit 3")]
+    steps.append(pipelines.training("Train", DependsOn=["Prepare"]))
+    done = life("run", pipelines.file("bad", steps), "--name", "bad-1")
+    assert done.returncode == 1
+    shown = lines(done.stderr)
+    at = shown.index("Failed: Step failure: One or multiple steps failed.")
+    assert shown[at - 1] == "✗ Executing 0 s 1 failed, 1 not begun"
+    assert shown[at + 1 : at + 5] == [
+        "because Prepare: exit code: 3, last line: no column price",
+        "Last lines of bad-1/Prepare",
+        "first",
+        "no column price",
+    ]
+    done = life("run", pipelines.file("bad", steps), "--name", "bad-2", "--quiet")
+    assert lines(done.stderr) == [shown[at], shown[at + 1]]
+    # No log explains why nothing is at a path.
+    path = {"PropertyFile": {"Get": "Steps.Prepare.PropertyFiles.E"}, "Path": "a"}
+    condition = {"Type": "Equals", "LeftValue": {"Std:JsonGet": path}, "RightValue": 1}
+    files = [{"PropertyFileName": "E", "OutputName": "out", "FilePath": "e.json"}]
+    branches = {"Conditions": [condition], "IfSteps": [], "ElseSteps": []}
+    good = pipelines.processing("Prepare", "echo '{}' >/opt/ml/processing/out/e.json", PropertyFiles=files)
+    done = life(
+        "run",
+        pipelines.file("empty", [good, {"Name": "Good", "Type": "Condition", "Arguments": branches}]),
+        "--name",
+        "empty-1",
+    )
+    assert lines(done.stderr)[-1] == "next smlocal describe empty-1", done.stderr
+
+
+@pytest.mark.slow(2)
 def test_a_step_that_waits_is_answered_by_a_command(pipelines: Pipelines) -> None:
     life = pipelines.life
     outputs = [{"OutputName": "decision", "OutputType": "String"}, {"OutputName": "score", "OutputType": "Integer"}]
@@ -136,6 +170,7 @@ def test_a_step_that_waits_is_answered_by_a_command(pipelines: Pipelines) -> Non
     execution, token = begun()
     for words, says in (
         (("succeed", token), "the output 'decision' is missing"),
+        (("succeed", token), f"Answer with:  smlocal pipeline succeed {token} --output decision=VALUE"),
         (("succeed", token, "--output", "decision=no", "--output", "score=much"), "'score' is of type Integer"),
         (("succeed", token, "--output", "decision"), "write NAME=VALUE"),
         (("fail", token, "--reason", "x" * 257), "at most 256 characters"),

@@ -41,11 +41,29 @@ def test_ctrl_c_stops_an_execution(pipelines: Any, all_gone: Gone) -> None:
 
 @pytest.mark.slow(4)
 def test_a_stop_without_a_leader(pipelines: Any, all_gone: Gone) -> None:
-    execution = pipelines.detach("orphan", [pipelines.training("One", f"echo up; {WAIT}")])
+    execution = pipelines.detach("left-alone", [pipelines.training("One", f"echo up; {WAIT}")])
     pipelines.until_running(execution, 1)
     pipelines.life.crash(execution)
     assert pipelines.life("stop", execution, "--wait").returncode == 0
     assert pipelines.rows(execution) == ["One Stopped"]
+    all_gone(execution)
+
+
+@pytest.mark.slow(4)
+def test_containers_find_s3_again_after_their_leader_was_killed(pipelines: Any, all_gone: Gone) -> None:
+    """The leader answers containers that are told of a bucket on this machine, as those of `@step` are."""
+    life = pipelines.life
+    (life.home / "buckets" / "own").mkdir(parents=True)
+    ask = "wget -q -O - $AWS_ENDPOINT_URL_S3 2>&1 | grep -q"
+    script = (
+        f"until {ask} 403; do :; done; echo up; until {ask} refused; do :; done; echo lost; until {ask} 403; do :; done"
+    )
+    one = pipelines.training("One", arguments={"Environment": {"SCRIPT": script, "DATA": "s3://own/data"}})
+    execution = pipelines.detach("asks", [one])
+    pipelines.until_running(execution, 1)
+    life.crash(execution)
+    life.until(lambda: "lost" in life.log(pipelines.child(execution, "One")))
+    assert pipelines.wait(execution) == "Succeeded"
     all_gone(execution)
 
 

@@ -85,18 +85,27 @@ def test_values_flow_and_the_cache_says_why_it_missed(pipelines: Any, all_gone: 
     all_gone(second)
 
 
+MISSING = "the property file 'E' is missing: the step 'Prepare' has written no e.json to its output 'out'"
+
+
 @pytest.mark.slow(4)
 @pytest.mark.parametrize(
     ("writes", "why"),
     [
-        ("true", "the property file E is not there"),
-        ("ln -s /etc/hostname /opt/ml/processing/out/e.json", "the property file E is not there"),
-        ("mkfifo /opt/ml/processing/out/e.json", "the property file E is not there"),
-        ("echo '{' > /opt/ml/processing/out/e.json", "the property file E is no JSON"),
+        ("true", MISSING),
+        (
+            "ln -s /etc/hostname /opt/ml/processing/out/e.json",
+            MISSING,
+        ),
+        (
+            "mkfifo /opt/ml/processing/out/e.json",
+            MISSING,
+        ),
+        ("echo '{' > /opt/ml/processing/out/e.json", "the property file 'E' is not JSON"),
         ("echo '[1]' > /opt/ml/processing/out/e.json", "metrics"),
         (
             "dd if=/dev/zero of=/opt/ml/processing/out/e.json bs=1M count=11 2>/dev/null",
-            "the property file E is larger than 10 MiB",
+            "the property file 'E' is larger than 10 MiB",
         ),
     ],
 )
@@ -215,12 +224,56 @@ def test_a_cleanup_deletes_outputs_of_steps_and_nothing_else(pipelines: Any, all
         "Cleanup": {"CleanedSteps": ["Train", "Prepare"], "FailedSteps": [], "SkippedSteps": ["Without"]}
     }
     assert found["Wrong"].progress.reason == (
-        "ClientError: Prepare: s3://nowhere/out is no object in an output of the step; "
-        "s3://o/k is no object in an output of the step"
+        "ClientError: Prepare: s3://nowhere/out is not an object in an output of the step; "
+        "s3://o/k is not an object in an output of the step"
     )
     (model,) = found["Train"].folders.values()
     assert not Path(model).exists()
     (folder,) = found["Prepare"].folders.values()
     assert "x" in os.listdir(folder)
     assert "e.json" not in os.listdir(folder)
+    all_gone(execution)
+
+
+@pytest.mark.slow(4)
+def test_the_steps_of_an_iteration_know_each_other_and_names_are_known_to_a_step(
+    pipelines: Any, all_gone: Gone
+) -> None:
+    number = {"Std:JsonGet": {"PropertyFile": _from("Write", "PropertyFiles.N"), "Path": "n"}}
+    writes = 'mkdir -p /opt/ml/processing/out; echo "{\\"n\\": \\"$1$1\\"}" > /opt/ml/processing/out/n.json'
+    write = pipelines.processing("Write", writes)
+    write["Arguments"]["AppSpecification"]["ContainerArguments"] = ["sh", {"Get": "ForEach.CurrentItem.n"}]
+    write["PropertyFiles"] = [{"PropertyFileName": "N", "OutputName": "out", "FilePath": "n.json"}]
+    known = {
+        "NUMBER": number,
+        "WRITTEN_BY": _from("Write", "ProcessingJobName"),
+        "OWN": {"Get": "Execution.TrainingJobName"},
+        "EXPERIMENT": {"Get": "PipelineExperimentConfig.ExperimentName"},
+    }
+    read = pipelines.training("Read", arguments={"Environment": {"SCRIPT": "env", **known}})
+    each = {
+        "IterableItems": ['{"n": "1"}', '{"n": "2"}'],
+        "MaxConcurrency": 2,
+        "ForEachBody": [read, write],
+        "Selector": {"Pick": "MinBy", "Field": {"Get": "IterationOutput.Read.Environment['NUMBER']"}},
+    }
+    told = {
+        "Std:Join": {"On": " ", "Values": [_from("Each", "Selected.Environment['NUMBER']"), _from("Each", "Status")]}
+    }
+    steps = [
+        {"Name": "Each", "Type": "ForEach", "Arguments": each},
+        {"Name": "End", "Type": "Fail", "Arguments": {"ErrorMessage": told}},
+    ]
+    config = {"ExperimentName": {"Std:Join": {"On": "-", "Values": ["of", {"Get": "Execution.PipelineName"}]}}}
+    execution = pipelines.run("items", steps, code=1, PipelineExperimentConfig=config)
+    found = pipelines.steps(execution)
+    assert found["Read-1"].arguments["Environment"] == {
+        "SCRIPT": "env",
+        "NUMBER": "22",
+        "WRITTEN_BY": pipelines.child(execution, "Write-1"),
+        "OWN": pipelines.child(execution, "Read-1"),
+        "EXPERIMENT": "of-items",
+    }
+    assert found["End"].progress.reason == "11 Succeeded"
+    assert found["Each"].progress.metadata["ForEach"]["Selector"] == {"StepName": "Read-0", "Index": 0}
     all_gone(execution)

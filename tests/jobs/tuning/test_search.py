@@ -225,7 +225,7 @@ def test_the_end_of_a_failed_search_says_why_and_where_its_logs_are(tuning: Any,
     logs = life("logs", "tuning-why")
     assert (logs.returncode, logs.stdout) == (0, "")
     assert logs.stderr.splitlines()[:2] == [
-        "tuning-why has no log of its own. Its training jobs have logs",
+        "tuning-why has no log of its own. Its training jobs have logs:",
         f"  smlocal logs {first}   Failed",
     ]
     assert life("logs", first).stdout == "seen\n"

@@ -49,6 +49,18 @@ def test_the_newest_is_none_that_another_job_has_made(remember: Remember, descri
     assert described("@last") == "alone"
 
 
+def test_a_step_without_a_job_says_where_the_log_of_its_stand_in_is(
+    remember: Remember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remember("execution", platform="sagemaker_pipeline", documents={"pipeline": {"Names": []}})
+    logs = tmp_path / "jobs" / "execution" / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    assert "has written" not in refused(capsys, "logs", "execution/Notify")
+    (logs / "Notify.log").write_text("sent")
+    said = " ".join(refused(capsys, "logs", "execution/Notify").split())
+    assert f"What stands in for it has written {logs / 'Notify.log'}" in said
+
+
 def test_a_stop_is_about_what_no_other_running_job_has_made(
     remember: Remember, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,3 +160,21 @@ def test_every_command_resolves_names(name: str, remember: Remember, capsys: pyt
     remember("tree-2")
     required: dict[str, list[Any]] = {"report": ["--html", "-"], "invoke": ["--body", "-"]}
     assert "[job-name-ambiguous]" in refused(capsys, name, "tree", *required.get(name, []))
+
+
+def test_the_job_of_a_step_is_named_by_its_execution(
+    remember: Remember, described: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cached = {"step-Old": {"Job": "made-before"}, "step-Gone": {"Job": "removed"}}
+    remember("execution", platform="sagemaker_pipeline", documents={"pipeline": {"Names": []}, **cached})
+    by = {"Name": "execution", "Run": "0" * 8, "Arn": "a", "Step": "Train"}
+    for attempt in (2, 1):
+        remember(f"made-{attempt}", documents={"step-of": {**by, "Attempt": attempt}})
+    remember("made-before", documents={"step-of": {**by, "Run": "1" * 8, "Attempt": 3}})
+    assert [described(text) for text in ("execution/Train", "exec/Train", "@last/Train")] == ["made-2"] * 2 + ["made-2"]
+    assert described("execution/Old") == "made-before"
+    assert "no job of a step 'Gone'" in refused(capsys, "describe", "execution/Gone")
+    said = refused(capsys, "describe", "execution/Trian")
+    assert "Steps with a job: Train" in said
+    assert "Did you mean execution/Train?" in said
+    assert "There is no job or endpoint 'out/Train'" in refused(capsys, "describe", "out/Train")

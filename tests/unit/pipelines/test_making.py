@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from smlocal.endpoint.serving import Serving
-from smlocal.pipelines.making import Maker, RefusedError
+from smlocal.pipelines.making import Maker, RefusedError, read_by
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
 
 ARN = "arn:aws:sagemaker:eu-west-1:111111111111:model-package"
@@ -30,3 +30,40 @@ def test_a_model_is_registered_once_in_a_group_that_its_step_makes(serving: Serv
     assert maker.describe(kind, f"{ARN}/group/2")["ModelPackageVersion"] == 2
     with pytest.raises(RefusedError, match=r"ModelPackageGroup .* does not exist"):
         make("other", ModelPackageGroupName=f"{ARN}-group/elsewhere")
+    del arguments["ModelPackageGroupName"]
+    alone = "pipelines-abcdefghijkl-a-step-0123456789"
+    assert [make(alone), make(alone)] == [f"{ARN}/{alone}"] * 2, "one without a group"
+
+
+def test_what_an_earlier_leader_has_made_is_not_made_again(serving: Serving) -> None:
+    maker = Maker(serving=serving, local={})
+    role = "arn:aws:iam::111111111111:role/R"
+    model = {"ExecutionRoleArn": role, "PrimaryContainer": {"Image": "an-image"}}
+    variant = {"VariantName": "V", "ModelName": "pipelines-m", "InitialInstanceCount": 1, "InstanceType": "ml.m5.large"}
+    for kind, arguments, name in (
+        ("Model", model, "pipelines-m"),
+        ("EndpointConfig", {"ProductionVariants": [variant]}, "pipelines-c"),
+    ):
+        made = [
+            maker.make(STEP_TYPES[kind], arguments, name=name, sources={}, with_job={"step-of": {"Step": "S"}})
+            for _ in range(2)
+        ]
+        assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "known"),
+    [
+        ("Training", {"InputDataConfig": [{"S3Uri": "s3://b/a/x"}]}, ["s3://b/a/"]),
+        ("Processing", {"Environment": {"PLACE": "s3://b/c"}}, ["s3://b/c"]),
+        (
+            "Training",
+            {"InputDataConfig": [{"S3DataType": "ManifestFile", "S3Uri": "s3://b/a"}]},
+            ["s3://b/a/", "s3://b/c"],
+        ),
+        ("Transform", {"ModelName": "m"}, ["s3://b/a/", "s3://b/c"]),
+    ],
+)
+def test_a_job_knows_the_locations_that_it_may_read(kind: str, arguments: dict[str, Any], known: list[str]) -> None:
+    sources = {"s3://b/a/": "/here/a", "s3://b/c": "/here/c", "./local": "/here/local"}
+    assert [*read_by(STEP_TYPES[kind], arguments, sources)] == known

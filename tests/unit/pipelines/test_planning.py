@@ -1,5 +1,6 @@
 """What is found out before an execution is made."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,4 +48,49 @@ def test_stand_ins_that_are_not_here(tmp_path: Path) -> None:
         "One: sh runs, in place of the service's step",
         "Two: ./run.sh x runs, in place of the service's step",
         "Three: three.py:handler runs, in place of the service's step",
+    ]
+
+
+def test_local_data_that_no_step_writes_is_looked_for_before_the_run(tmp_path: Path) -> None:
+    """`made` and what lies below a joined location are outputs of an earlier step."""
+    (tmp_path / "data").mkdir()
+    cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+    joined = {"Std:Join": {"On": "/", "Values": ["./joined", {"Get": "Execution.PipelineExecutionId"}]}}
+
+    def step(name: str, reads: list[Any], writes: list[Any]) -> dict[str, Any]:
+        arguments = {
+            "AppSpecification": {"ImageUri": "i"},
+            "ProcessingResources": {"ClusterConfig": cluster},
+            "ProcessingInputs": [
+                {"InputName": f"i{number}", "S3Input": {"S3Uri": each, "LocalPath": f"/opt/ml/processing/i{number}"}}
+                for number, each in enumerate(reads)
+            ],
+            "ProcessingOutputConfig": {
+                "Outputs": [
+                    {
+                        "OutputName": f"o{number}",
+                        "S3Output": {"S3Uri": each, "LocalPath": f"/opt/ml/processing/o{number}"},
+                    }
+                    for number, each in enumerate(writes)
+                ]
+            },
+        }
+        return {"Name": name, "Type": "Processing", "Arguments": arguments}
+
+    where = {"Get": "Parameters.Where"}
+    steps = [
+        step("One", ["./data", where, "s3://b/x"], ["./made", joined]),
+        step("Two", ["./made/x", "./joined", "./dat"], []),
+    ]
+    steps[1]["DependsOn"] = ["One"]
+    parameters = [{"Name": "Where", "Type": "String", "DefaultValue": "none"}]
+    data = {"Version": "2020-12-01", "Parameters": parameters, "Steps": steps}
+    text = json.dumps(data, indent=1)
+    engines: Any = None
+    file = READING.read(load_document(text, name="p", directory=str(tmp_path)), strict=False)
+    with pytest.raises(RequestRefusedError) as raised:
+        planning.plan_job(file, name="p-1", home=str(tmp_path), engines=engines, strict=False)
+    assert [line.partition(" ")[2].partition(": ")[2] for line in raised.value.details] == [
+        "none does not exist here",
+        "./dat does not exist here; did you mean ./data?",
     ]

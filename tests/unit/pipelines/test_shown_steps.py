@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smlocal.jobs.store.jobs import Store
-from smlocal.pipelines.shown_steps import step_rows, steps_block, value_rows
+from smlocal.pipelines.shown_steps import result_rows, step_rows, steps_block, value_rows
 from smlocal.sagemaker.pipelines.deciding import Iteration, Progress, State
 from smlocal.sagemaker.pipelines.listing import Listed
 from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, state_document, step_document
@@ -47,11 +47,19 @@ MISSED = {
 }
 WAITS = {"Token": "abcDEF1234", "Message": {"token": "abcDEF1234"}, "Outputs": [{"Name": "ok", "Type": "Boolean"}]}
 STEPS = [
-    stored("Made", "Processing", State.SUCCEEDED, job="job-1", arguments={"Environment": {"A": "v"}}, cache=MISSED),
+    stored(
+        "Made",
+        "Processing",
+        State.SUCCEEDED,
+        job="job-1",
+        arguments={"Environment": {"A": "v"}},
+        cache=MISSED,
+        folders={"s3://b/train": "/out/train"},
+    ),
     stored(
         "Hit", "Training", State.SUCCEEDED, job="job-0", cached="arn:x/execution/old", cache={"Source": "arn:x/old"}
     ),
-    stored("Kept", "Training", State.SUCCEEDED, reused="arn:x/execution/older"),
+    stored("Kept", "Training", State.SUCCEEDED, reused="arn:x/execution/older", cache={"Why": "no earlier run"}),
     stored("Good", "Condition", State.SUCCEEDED, outcome=False),
     stored(
         "Plain",
@@ -70,6 +78,7 @@ STEPS = [
 ]
 ROWS = """\
 Steps    Made    Succeeded     1.5 s   job-1
+           result: /out/train
            not from the cache: Environment and 1 more differ from the last run
              Environment.API_TOKEN: ••• → •••
              ProcessingInputs[0]: nothing → {"InputName": "x"}
@@ -95,6 +104,23 @@ Values   Made
          Item-1
            n = ForEach.CurrentItem → 7
 """
+
+
+def test_the_results_of_an_execution_are_named_at_its_end() -> None:
+    made = {"Name": "Split", "Type": "Processing", "Status": "Succeeded", "Folders": {"s3://b/a": "/o/a", "b": "/o/b"}}
+    arn = "arn:aws:sagemaker:us-east-1:1:model-package/iris/3"
+    steps: list[dict[str, Any]] = [
+        made,
+        {**made, "Name": "Hit", "Cache": {"Source": "arn:x"}},
+        {**made, "Name": "Kept", "ReusedFrom": "arn:x"},
+        {**made, "Name": "Bad", "Status": "Failed"},
+        {"Name": "Register", "Type": "RegisterModel", "Status": "Succeeded", "Job": arn},
+    ]
+    rows = [("Split", "/o/a"), ("Split", "/o/b"), ("Register", "iris/3")]
+    assert [*result_rows("p-1", steps)] == rows
+    many = [{**made, "Name": f"S{number}", "Folders": {"a": f"/o/{number}"}} for number in range(10)]
+    last = [*result_rows("p-1", many)]
+    assert (last[0], last[-1]) == (("S2", "/o/2"), ("", "and 2 more: smlocal describe p-1"))
 
 
 def block(home: Path, data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -81,6 +81,22 @@ def test_what_is_there_is_not_missed(line: str) -> None:
     assert hint(line) is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python: Error while finding module specification (ModuleNotFoundError: No module named 'sagemaker')",
+        "ERROR: No matching distribution found for sagemaker<3.0.0,>=2.256.0",
+    ],
+)
+def test_a_function_in_an_image_without_the_sdk(line: str) -> None:
+    log = f"{MISSING.format(f'{DATA}/sm_rf_user_ws')}\n{line}\n"
+    said = hint(log, channels("sagemaker_remote_function_bootstrap"))
+    assert said is not None
+    assert said.startswith("Functions with @remote and @step are run by the SageMaker SDK in the container")
+    said = hint(line, channels("train"))
+    assert said is None or said.startswith("The Python that ran in the container has no module sagemaker")
+
+
 def test_only_what_ended_the_program_counts() -> None:
     missing = MISSING.format(f"{DATA}/validation")
     assert hint(f"{missing}, skipping\nTraceback:\n  File x\nValueError: loss is nan\n") is None

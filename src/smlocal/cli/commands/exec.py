@@ -117,6 +117,10 @@ def _lines(view: "JobView") -> Iterator[str]:
     yield f"  {view.name}   {state} in {view.seconds:.1f} s"
     if view.status is JobStatus.FAILED:
         yield from _row("reason", (view.reason.splitlines() or [""])[0])
+        if because := view.local.get("Explanation"):
+            yield from _row("because", because)
+        for hint in view.local.get("Hints") or ():
+            yield from _row("hint", hint)
     artifacts = view.local.get("Artifacts") or {}  # none if it could not begin
     for kind in ("Model", "Output"):
         if artifacts.get(kind):
@@ -130,15 +134,23 @@ def _next(views: "Sequence[JobView]") -> Iterator[str]:
     running = [view for view in views if not view.status.terminal]
     failed = [view for view in views if view.status is JobStatus.FAILED]
     if failed:
-        commands = [f"logs {failed[0].log_of or failed[0].name}", f"describe {failed[0].name}"]
+        commands = _after_end(failed[0])
     elif running and "EndpointName" in running[0].answer:
         commands = [f"invoke {running[0].name} --body-file FILE", f"rm --stop {running[0].name}"]
     elif running:
-        commands = [f"logs -f {running[0].name}", f"wait {running[0].name}"]
+        look = "describe" if running[0].log_of is None else "logs -f"
+        commands = [f"{look} {running[0].name}", f"wait {running[0].name}"]
     else:
         last = next((view for view in reversed(views) if "EndpointName" not in view.answer), views[-1])
-        commands = [f"logs {last.log_of or last.name}", f"describe {last.name}"]
+        commands = _after_end(last)
     yield from _row("next", " · ".join(f"smlocal {each}" for each in commands))
+
+
+def _after_end(view: "JobView") -> list[str]:
+    """An execution of a pipeline may have no log that explains how it ended."""
+    if view.log_of is None:
+        return [f"describe {view.name}", f"report {view.name}"]
+    return [f"logs {view.log_of or view.name}", f"describe {view.name}"]
 
 
 def local_mode_text(found: "Sequence[LocalModeLine]") -> Iterator[str]:

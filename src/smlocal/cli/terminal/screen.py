@@ -128,6 +128,8 @@ class Screen(Reporter):
         if self._messages.quiet:
             if view.status is JobStatus.FAILED:
                 lines.append(own_lines(summary.failure(view.state, view.reason)))
+                if view.log_of != "" and view.local["Explanation"]:  # the reason is that of a search or an execution
+                    lines.append(own_lines(summary.item("because", view.local["Explanation"])))
         else:
             # CI services fold groups of their logs.
             shown, said = (None, set[str]()) if group_end else (self.lines_shown, self._said)

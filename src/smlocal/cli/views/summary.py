@@ -3,14 +3,17 @@
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.base.regex import regex
+from smlocal.cli.job_argument import job_named, named_or_newest
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
+from smlocal.errors import JobUnknownError
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.training.showing import EMPTY_REASON, NO_TEXT
 from smlocal.terms.statuses import JobStatus
@@ -41,6 +44,8 @@ _SHORT_NAME = 9
 _LONGEST_NAME = 40
 _LONGEST_MESSAGE = 200
 _LAST_LINES = 20
+_LAST_LINES_BELOW = 10
+"""Of a job that another one has started: its log is one command away."""
 _TAIL = 1 << 14
 """Bytes of the log that these lines are looked for in."""
 _EXIT_CODE = regex(r"\s*, exit code: -?\d+\Z")
@@ -87,6 +92,8 @@ def _lines(view: JobView, *, output_visible: bool, said: Collection[str], by_han
     if last is not None and not output_visible and (shown := last.shown(view.reason)):
         yield f"Last lines of {last.host}"
         yield textwrap.indent("\n".join(shown), "  ")
+    if view.status is JobStatus.FAILED and view.log_of:
+        yield from _end_of_other_log(view.log_of)
     yield from _artifacts(local, view.name, said)
     yield from (item(each.name, f"{short_path(each.folder)}  {each.location}") for each in view.outputs)
     if view.status is JobStatus.COMPLETED:
@@ -105,9 +112,18 @@ def _lines(view: JobView, *, output_visible: bool, said: Collection[str], by_han
     yield item("next", " · ".join(f"smlocal {each}" for each in _next(view)))
 
 
+def _end_of_other_log(job: str) -> Iterator[str]:
+    """The last lines of the job that failed below a search or an execution."""
+    with suppress(JobUnknownError):  # it was removed
+        last = last_lines(job_named(named_or_newest(job)).view().local)
+        if last is not None:
+            yield f"Last lines of {job}"
+            yield textwrap.indent("\n".join(last.lines[-_LAST_LINES_BELOW:]), "  ")
+
+
 def _next(view: JobView) -> Iterator[str]:
     """What one may want to do now."""
-    if view.status is not JobStatus.COMPLETED:
+    if view.status is not JobStatus.COMPLETED and view.log_of is not None:
         yield f"logs {view.log_of or view.name}"
     yield from view.leads_to
     yield f"describe {view.name}"

@@ -3,22 +3,28 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.local_path import local_path
-from smlocal.endpoint.application import Application
 from smlocal.endpoint.browsers import Hosts
 from smlocal.endpoint.call import ServiceError, validation_error
 from smlocal.endpoint.objects.bucket_folder import Bucket, bucket_path
 from smlocal.endpoint.objects.s3_documents import S3CallError
 from smlocal.endpoint.serving import Serving
-from smlocal.endpoint.signature import Signatures
 from smlocal.errors import PathNotAllowedError
 from smlocal.jobfile.settings import SET_BY_CLIENTS, LocalSettings
 from smlocal.sagemaker.serving.model_file import SERVING
 from smlocal.terms.model.structure import members
 from smlocal.terms.rights import Rights
 from smlocal.terms.validation.violation import closest
+
+if TYPE_CHECKING:
+    from smlocal.endpoint.application import Application
+    from smlocal.endpoint.signature import Signatures
+else:
+    Application = at_use("smlocal.endpoint.application", "Application")
+    Signatures = at_use("smlocal.endpoint.signature", "Signatures")
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _LOCATIONS = {"S3Uri", "S3OutputPath", "ModelDataUrl"}
@@ -192,13 +198,16 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_paths(serving: Serving, paths: Iterable[str]) -> None:
-    """The early answer for what the request names outright; where a path is resolved, it is checked again."""
-    allowed = serving.options.rights.allowed_paths
-    if allowed is None:
+    """The early answer for what the request names outright; where a path is resolved, it is checked again.
+
+    What lies in buckets is the clients' own: a model that a step has made names such a folder.
+    """
+    rights = serving.job_rights()
+    if rights.folders is None:
         return
     for path in paths:
         try:
-            local_path(path, "/", Rights(folders=allowed))
+            local_path(path, "/", Rights(folders=rights.folders))
         except PathNotAllowedError as error:
             raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 

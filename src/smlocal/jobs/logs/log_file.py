@@ -14,6 +14,7 @@ from struct import Struct
 from typing import Final
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import in_one_line
 from smlocal.base.regex import regex
 
 # An entry has a position in the log, and the time of the bytes from there on. It is written before the bytes, so that a
@@ -22,6 +23,7 @@ from smlocal.base.regex import regex
 ENTRY: Final = Struct("<Qd")
 """Position and time; NaN: not known."""
 _MIN_SECONDS: Final = 0.01
+_END_BYTES: Final = 1 << 16
 
 
 def log_path(job_directory: str, host: str) -> str:
@@ -35,6 +37,23 @@ def logged_by(job_directory: str, host: str) -> int:
         return os.path.getsize(log_path(job_directory, host))
     except OSError:
         return 0
+
+
+def end_of_log(job_directory: str, host: str) -> str:
+    """The last bytes of the log of a host; empty if there is none."""
+    try:
+        with open(log_path(job_directory, host), "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _END_BYTES))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def last_line(job_directory: str, host: str) -> str:
+    """The last line of the log of a host that is not empty."""
+    lines = reversed(end_of_log(job_directory, host).splitlines())
+    return next((in_one_line(each) for each in lines if each.strip()), "")
 
 
 def times_path(log: str) -> str:

@@ -451,9 +451,8 @@ class Store:
         with self._read() as connection:
             row = connection.execute("SELECT name FROM jobs WHERE arn = ? ORDER BY id DESC", (arn,)).fetchone()
         if row is None:
-            raise JobUnknownError(
-                "Requested resource not found.", details=[f"There is no job or endpoint {arn} in {self.home}."]
-            )
+            details = [f"There is no job or endpoint {arn} in {self.home}."]
+            raise JobUnknownError("Requested resource not found.", details=details)
         return str(row[0])
 
     def count(self) -> int:

@@ -5,9 +5,9 @@ from functools import cache
 from typing import Any, Final
 
 from smlocal.sagemaker.pipelines.definition import Definition, Step
-from smlocal.sagemaker.pipelines.expressions import GET, ExpressionError, reference
+from smlocal.sagemaker.pipelines.expressions import GET, ExpressionError, is_expression, reference
 from smlocal.sagemaker.pipelines.values import NAMES
-from smlocal.terms.validation.violation import Path, closest
+from smlocal.terms.validation.violation import Path, closest, spoken
 
 _SELECTED: Final = "Selected"
 _ITERATIONS: Final = "IterationOutputs"
@@ -57,9 +57,35 @@ def _member_trouble(step: Step, first: str, rest: Path) -> str | None:
         return None
     members = members_of(step)
     if first in members:
-        return _below(members[first]["shape"], rest, first)
+        return _below(members[first]["shape"], rest, first) or _not_in_list(step, (first, *rest))
     unknown_model = bool(step.type.answers) and not members
     return None if unknown_model else _no_member(first, (*members, *step.type.own), step)
+
+
+def _not_in_list(step: Step, path: Path) -> str | None:
+    """A name that no element has: the answer repeats the lists of the arguments."""
+    value: Any = step.arguments
+    for place, name in enumerate(path):
+        if isinstance(value, dict) and not is_expression(value):
+            value = value.get(name)
+        elif isinstance(value, list) and isinstance(name, str):
+            names = {_name_of(each): each for each in value}
+            if "" in names:
+                return None  # some are known only when it runs
+            if name not in names:
+                meant = closest(name, names)
+                hint = f"; did you mean {meant}?" if meant else f"; it has {', '.join([*names][:10])}" if names else ""
+                return f"the step '{step.name}' has no '{name[:80]}' in {spoken(path[:place])}{hint}"
+            value = names[name]
+        else:
+            return None
+    return None
+
+
+def _name_of(element: Any) -> str:
+    """Empty if it is not known before the step runs."""
+    named = next((element[each] for each in NAMES if each in element), None) if isinstance(element, dict) else None
+    return named if isinstance(named, str) else ""
 
 
 def _no_member(name: str, known: tuple[str, ...], step: Step) -> str:

@@ -1,5 +1,6 @@
 """The names that an execution gives: its own, and those of what its steps make."""
 
+import hashlib
 from typing import Final
 
 from smlocal.base.regex import regex
@@ -10,6 +11,7 @@ ID_LENGTH: Final = 12
 """Of the id of an execution."""
 SUFFIX_LENGTH: Final = 10
 """Of what makes a name unique: letters of both cases, and digits."""
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + ID_LETTERS
 _OF_STEP: Final = 20
 """Characters of a step's name that public names of jobs have."""
 _OF_SEARCH: Final = 7
@@ -23,6 +25,12 @@ def made_name(step: Step, *, execution_id: str, suffix: str) -> str:
     said = _NOT_IN_NAMES.sub("-", step.name)[: _OF_SEARCH if search else _OF_STEP].strip("-")
     parts = [execution_id, said, suffix] if search else ["pipelines", execution_id, said, suffix]
     return "-".join(filter(None, parts))
+
+
+def letters_of(text: str, length: int) -> str:
+    """Letters and digits that follow from a text, and look like chance."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
 
 
 def display_name(milliseconds: int) -> str:

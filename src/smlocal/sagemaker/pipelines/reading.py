@@ -243,6 +243,7 @@ def _steps(given: Any) -> tuple[dict[str, Step], list[Violation]]:
 
 def _stand_in_violations(step: Step, stand_ins: Collection[str]) -> Iterator[Violation]:
     if step.type.needs_stand_in and step.name not in stand_ins:
-        line = f"{LOCAL}.Steps.{step.name}: {{Command: […]}}"
+        program = "Python: FILE.py:HANDLER" if step.type.name == "Lambda" else "Command: [PROGRAM]"
+        line = f"{LOCAL}.Steps.{step.name}: {{{program}}}"
         text = f"a step of type {step.type.name} does not run on this machine; say what stands in for it: {line}"
         yield says(step.path, text)

@@ -159,6 +159,12 @@ def described(stored: StoredJob) -> dict[str, Any]:
 # The answer to a Callback.
 
 
+def answer_command(waits: Mapping[str, Any]) -> str:
+    """The command that lets a step succeed, with what is stored of its message."""
+    outputs = "".join(f" --output {each['Name']}=VALUE" for each in waits.get("Outputs", ()))
+    return f"smlocal pipeline succeed {waits['Token']}{outputs}"
+
+
 def answer_callback(
     store: Store,
     token: str,
@@ -181,7 +187,7 @@ def answer_callback(
     job, step = waiting.body["Job"], waiting.body["Step"]
     waits = (store.document(job, step_document(step)) or {}).get("Waits") or {}
     if reason is None:
-        answer: dict[str, Any] = {"OutputParameters": _checked_outputs(outputs or {}, waits.get("Outputs") or (), step)}
+        answer: dict[str, Any] = {"OutputParameters": _checked_outputs(outputs or {}, waits, step)}
     else:
         answer = {"FailureReason": reason}
     answer["Request"] = request
@@ -196,9 +202,9 @@ def _unknown(token: str, why: str) -> CallbackUnknownError:
     return CallbackUnknownError(f"no step waits for an answer with the token {token}", remedy=[why])
 
 
-def _checked_outputs(given: Mapping[str, Any], declared: Iterable[Mapping[str, str]], step: str) -> dict[str, Any]:
+def _checked_outputs(given: Mapping[str, Any], waits: Mapping[str, Any], step: str) -> dict[str, Any]:
     """Each of the type that the step says."""
-    kinds = {each["Name"]: each["Type"] for each in declared}
+    kinds = {each["Name"]: each["Type"] for each in waits.get("Outputs") or ()}
     values = {name: typed(kinds[name], value) for name, value in given.items() if name in kinds}
     wrong = [f"it has no output '{name[:80]}'" for name in given if name not in kinds]
     wrong += [f"the output '{name}' is of type {kinds[name]}" for name, value in values.items() if value is None]
@@ -206,6 +212,7 @@ def _checked_outputs(given: Mapping[str, Any], declared: Iterable[Mapping[str, s
     if wrong:
         known = f"It has {', '.join(f'{name} ({kind})' for name, kind in kinds.items())}." if kinds else "It has none."
         raise CallbackAnswerError(
-            f"these are not the outputs of the step {step}: {'; '.join(wrong[:10])}", remedy=[known]
+            f"these are not the outputs of the step {step}: {'; '.join(wrong[:10])}",
+            remedy=[f"{known} Answer with:  {answer_command(waits)}"] if waits else [known],
         )
     return values

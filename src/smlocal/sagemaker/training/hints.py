@@ -54,6 +54,11 @@ _NOT_A_NUMBER = re.compile(
 )
 
 
+_FUNCTION = "sagemaker_remote_function_bootstrap"
+"""The channel that SDKs give to functions."""
+_NO_SDK = re.compile(r"No module named ['\"]?sagemaker\b|No matching distribution found for sagemaker\b")
+
+
 _ABORTED = "terminate called without an active exception"
 """The message of C++. With gloo it occurs by chance, on a busy machine in every second process."""
 
@@ -346,7 +351,18 @@ def _as_json(words: Sequence[str]) -> str:
     return json.dumps(list(words), ensure_ascii=False)
 
 
+def _function_without_sdk(case: _Case) -> str | None:
+    """About `@remote` and `@step`. What else the log names is then that of the SDK, and not of the user."""
+    if _FUNCTION not in case.channels or not any(_NO_SDK.search(line) for _, line in case.last):
+        return None
+    return (
+        "Functions with @remote and @step are run by the SageMaker SDK in the container, and the image has none: "
+        "install that of your program in the Dockerfile (RUN pip install sagemaker-core, or 'sagemaker<3' for SDK v2)."
+    )
+
+
 _RULES: tuple[Callable[[_Case], str | None], ...] = (
+    _function_without_sdk,
     _written_to_channel,
     _hidden_file,
     _missing_input,

@@ -118,7 +118,7 @@ class TuningShowing(Showing[RecordedPlan]):
             no_metrics="has no metrics of its own; its training jobs have them",
             no_tensors="saves no tensors: its training jobs may",
             no_artifacts="It is a tuning job; its training jobs have artifacts.",
-            no_log="has no log of its own. Its training jobs have logs",
+            no_log="has no log of its own. Its training jobs have logs:",
         )
 
     def start(self, plan: RecordedPlan) -> StartView:

@@ -8,14 +8,13 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.base.readable import in_one_line
 from smlocal.base.regex import regex as late
 from smlocal.errors import JobUnknownError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import FINAL_METRICS
 from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
-from smlocal.jobs.logs.log_file import log_path
+from smlocal.jobs.logs.log_file import end_of_log, last_line
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.records import JobRecord
@@ -34,7 +33,6 @@ from smlocal.sagemaker.tuning.tuning_file import TuningFile
 _LINES: Final = 3
 _NOT_LITERAL: Final = late(r"\\.|\[[^]]*\]|\([^)]*\)")
 _NUMBER: Final = late(r"\d|\b(?:nan|[+-]?inf(?:inity)?)\b", re.IGNORECASE)
-_LOG_BYTES: Final = 1 << 16
 _LINE: Final = 80
 """Characters of a line that are shown."""
 _FAR: Final = 24
@@ -134,7 +132,7 @@ class TrialJobs:
         """Why the log has no value of the metric, and a regex that would find one."""
         request = self.file.definitions[trial.definition].request
         regex = next(each.regex for each in definitions_of(request) if each.name == metric)
-        return why_no_value(_log_end(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
+        return why_no_value(end_of_log(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
 
 
 def why_no_value(text: str, metric: str, regex: str) -> str:
@@ -184,16 +182,6 @@ def close_lines(text: str, metric: str, regex: str) -> list[str]:
     return found[-_LINES:]
 
 
-def _log_end(directory: str, host: str) -> str:
-    try:
-        with open(log_path(directory, host), "rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _LOG_BYTES))
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""
-
-
 def parent_bests(store: Store, parents: Sequence[str]) -> list[Mapping[str, Any]]:
     """The best training job of each parent that is still recorded, as a summary."""
     found: list[Mapping[str, Any]] = []
@@ -217,6 +205,6 @@ def cause_of(trial: Trial, store: Store) -> str:
     local = store.document(trial.name, LOCAL_BLOCK) or {}
     if hints := local.get("Hints"):
         return str(hints[0])
-    log = _log_end(store.directory(trial.name), local["FailedHost"]) if local.get("FailedHost") else ""
-    line = next((in_one_line(each) for each in reversed(log.splitlines()) if each.strip()), "")
+    host = local.get("FailedHost")
+    line = last_line(store.directory(trial.name), host) if host else ""
     return f"{reason.rpartition(', ')[2]}, last line: {line}" if line else ""

@@ -103,6 +103,7 @@ def test_what_is_recorded_of_an_execution(serving: Serving, ask: Ask, start: Sta
     assert len(client.pop("Asked")) == 64
     assert client == {
         "Buckets": serving.buckets,
+        "Folders": [serving.buckets, serving.artifacts, f"{serving.home}/code"],
         "AllowedPaths": [],
         "AllowedBuckets": [],
         "LocalMembers": False,

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.sagemaker.request_folders import local_block
-from smlocal.endpoint.serving import Options, Serving
+from smlocal.endpoint.serving import ClientRights, Options, Serving
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,12 @@ def test_what_a_request_says_itself_counts(serving: Serving, asked: dict[str, An
     on_cpus = replace(serving, options=Options(local={"AllowCpu": True}))
     assert local_block(on_cpus, {"Local": asked}).get("AllowCpu") is allow_cpu
     assert "AllowCpu" not in local_block(serving, {})
+
+
+def test_what_lies_in_buckets_is_the_clients_own(serving: Serving) -> None:
+    """A model that the step of a pipeline has made names the folder, and any client may use the model."""
+    few = replace(serving, options=Options(rights=ClientRights(allowed_paths=())))
+    own = {"s3://b/model": f"{serving.buckets}/b/model"}
+    assert local_block(few, {"Local": {"Sources": own}})["Sources"] == own
+    with pytest.raises(ServiceError, match="may not use the path"):
+        local_block(few, {"Local": {"Sources": {"s3://b/model": f"{serving.buckets}/../jobs"}}})

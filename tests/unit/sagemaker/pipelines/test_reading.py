@@ -48,8 +48,8 @@ def test_a_step_that_only_the_service_runs_needs_a_stand_in() -> None:
     text = "\n".join(['Version: "2020-12-01"', "Steps:", *steps])
     line = "does not run on this machine; say what stands in for it: Local.Steps."
     assert told(text) == [
-        f"3 Steps.1.member: a step of type Lambda {line}L: {{Command: […]}}",
-        f"4 Steps.2.member: a step of type EMR {line}E: {{Command: […]}}",
+        f"3 Steps.1.member: a step of type Lambda {line}L: {{Python: FILE.py:HANDLER}}",
+        f"4 Steps.2.member: a step of type EMR {line}E: {{Command: [PROGRAM]}}",
     ]
     assert told(text, stand_ins=["L", "E"]) == ["valid"]
     local = "\nLocal: {Steps: {L: {Command: [python3, l.py]}, E: {Skip: true}}}"
