@@ -41,8 +41,9 @@ for number in range(30):
     chain = condition(f"DummyCond{number}", chain)
 create("chain", chain)
 cluster = {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1}
+script = "trap 'exit 0' TERM; sleep 1000 & wait"
 sleeps = {
-    "AppSpecification": {"ImageUri": image, "ContainerEntrypoint": ["sleep", "1000"]},
+    "AppSpecification": {"ImageUri": image, "ContainerEntrypoint": ["sh", "-c", script]},
     "ProcessingResources": {"ClusterConfig": cluster},
     "RoleArn": role,
 }
