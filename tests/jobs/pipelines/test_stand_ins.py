@@ -59,7 +59,7 @@ def test_a_callback_is_answered(pipelines: Any, all_gone: Gone) -> None:
     outputs = [{"OutputName": "told", "OutputType": "Boolean"}]
     ask = {"Name": "Ask", "Type": "Callback", "SqsQueueUrl": "https://q", "Arguments": {}, "OutputParameters": outputs}
     steps = [ask, _fails_with("told", {"Get": "Steps.Ask.OutputParameters['told']"})]
-    execution = pipelines.detach("asked", steps)
+    execution = pipelines.detach("called-back", steps)
     life = pipelines.life
     life.until(lambda: "Ask" in pipelines.steps(execution) and pipelines.steps(execution)["Ask"].waits is not None)
     token = pipelines.steps(execution)["Ask"].waits["Token"]

@@ -116,7 +116,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2288,  # the rows of kinds say their files, requests and commands; pipelines
+        kilobytes=2289,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=190,
         regexes=33,
@@ -129,7 +129,7 @@ JOBS = {
     "processing": Needs(
         ours=246,
         all=310,
-        kilobytes=2387,  # likewise
+        kilobytes=2389,  # likewise
         extensions=14,
         dataclasses=197,
         regexes=33,
@@ -184,7 +184,7 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2463,  # likewise
+        kilobytes=2464,  # likewise
         extensions=18,
         dataclasses=207,
         regexes=41,

@@ -10,7 +10,6 @@ from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes, short_path
 from smlocal.base.regex import regex
-from smlocal.cli.job_argument import job_named, named_or_newest
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.errors import JobUnknownError
@@ -21,8 +20,11 @@ from smlocal.terms.statuses import JobStatus
 if TYPE_CHECKING:
     import textwrap
 
+    from smlocal.cli.job_argument import job_named, named_or_newest
     from smlocal.cli.views.figures import metric_lines, summary_lines
 else:
+    job_named = at_use("smlocal.cli.job_argument", "job_named")
+    named_or_newest = at_use("smlocal.cli.job_argument", "named_or_newest")
     textwrap = at_use("textwrap")
     metric_lines = at_use("smlocal.cli.views.figures", "metric_lines")
     summary_lines = at_use("smlocal.cli.views.figures", "summary_lines")
