@@ -179,7 +179,7 @@ class _Running:
         self._began = time.monotonic()
 
     def _pipe(self, of_the_guard: ExitStack, *, reads: bool) -> tuple[int, int]:
-        """The two ends of a pipe, of which this process keeps the one that it reads, or writes."""
+        """Both ends of a pipe. This process keeps one of them; `reads`: the end for reading."""
         ends = os.pipe()
         mine, other = ends if reads else ends[::-1]
         self._opened.callback(os.close, mine)

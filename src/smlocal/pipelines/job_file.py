@@ -223,7 +223,7 @@ def _as_text(value: Any) -> Any:
 
 
 def _meant(violation: Violation) -> Violation:
-    """Of a member that is not known, the one that only pipelines have, if it is meant."""
+    """The mistake of an unknown member, with a member of pipelines that may be meant."""
     path = violation.path
     meant = closest(str(path[1]), (*OWN, CACHE)) if len(path) == 2 and "unknown key" in violation.text else None  # noqa: PLR2004 - Local and a member
     text = f"unknown key {spoken(path)}: did you mean {meant}?"

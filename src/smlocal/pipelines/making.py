@@ -1,6 +1,7 @@
 """What steps make: by the endpoint's own operations, as a client would."""
 
 import json
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -78,7 +79,7 @@ class Maker:
         try:
             answer = self._call(serving, kind.operation, {**asked, LOCAL: local})
         except RefusedError:
-            there = self._there(kind, called, with_job)
+            there = self._there(kind, called, asked, with_job)
             if there is None:
                 raise
             return there
@@ -100,15 +101,24 @@ class Maker:
             return options
         return replace(options, rights=replace(options.rights, allowed_paths=(*allowed, *sources.values())))
 
-    def _there(self, kind: StepType, name: str, with_job: Mapping[str, Any]) -> tuple[str, str] | None:
-        """What an earlier leader has made under this name for this step."""
+    def _there(
+        self, kind: StepType, name: str, asked: Mapping[str, Any], with_job: Mapping[str, Any]
+    ) -> tuple[str, str] | None:
+        """What an earlier leader has made under this name for this step.
+
+        What has a name of the definition's counts if the same request has made it since the execution began.
+        """
         store = self.serving.store
         for document, mine in with_job.items():
             for record, found in store.jobs_with(document, [name]):
                 if found == mine:
                     return name, record.arn
         resource = store.resource(_RESOURCES.get(kind.name, ""), name)
-        return None if resource is None or not name.startswith("pipelines-") else (name, resource.arn)
+        if resource is None:
+            return None
+        began = min((store.get(mine["Name"]).created for mine in with_job.values() if "Name" in mine), default=math.inf)
+        same = resource.created >= began and all(resource.body.get(member) == each for member, each in asked.items())
+        return (name, resource.arn) if same or name.startswith("pipelines-") else None
 
     def describe(self, kind: StepType, name: str) -> dict[str, Any]:
         """The answer of its Describe operation, without smlocal's own members."""

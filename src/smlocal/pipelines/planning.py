@@ -1,4 +1,4 @@
-"""From a valid pipeline to the plan of one execution, and what is recorded of one that another process starts."""
+"""From a valid pipeline to the plan of an execution. It also records executions that another process starts."""
 
 import os
 import shutil

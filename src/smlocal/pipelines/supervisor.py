@@ -1,7 +1,7 @@
 """Leads an execution: begins the steps that may begin, takes over how they end, and stores both.
 
-Everything that a step makes has a name that follows from the execution, the step and the attempt. So a leader that
-goes on for one that was killed finds what that one has made, and makes nothing twice.
+What a step makes has a name that follows from the execution, the step and the attempt. If a leader is killed, the next
+one finds by these names what was made, and makes nothing twice.
 """
 
 import os

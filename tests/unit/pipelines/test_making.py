@@ -1,5 +1,7 @@
 """What steps make, without a leader."""
 
+import os
+import time
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from smlocal.endpoint.serving import Serving
 from smlocal.pipelines.making import Maker, RefusedError, read_by
 from smlocal.sagemaker.pipelines.step_types import STEP_TYPES
+from smlocal.terms.statuses import PhaseMessage
 
 ARN = "arn:aws:sagemaker:eu-west-1:111111111111:model-package"
 """As the fixture has it."""
@@ -67,3 +70,30 @@ def test_what_an_earlier_leader_has_made_is_not_made_again(serving: Serving) -> 
 def test_a_job_knows_the_locations_that_it_may_read(kind: str, arguments: dict[str, Any], known: list[str]) -> None:
     sources = {"s3://b/a/": "/here/a", "s3://b/c": "/here/c", "./local": "/here/local"}
     assert [*read_by(STEP_TYPES[kind], arguments, sources)] == known
+
+
+def test_what_has_a_name_of_the_definition_is_not_made_twice_either(serving: Serving) -> None:
+    maker = Maker(serving=serving, local={})
+    role = "arn:aws:iam::111111111111:role/R"
+    model = {"ModelName": "named", "ExecutionRoleArn": role, "PrimaryContainer": {"Image": "an-image"}}
+    with serving.store.create(
+        "leader",
+        run_id="1",
+        created=time.time(),
+        documents={},
+        supervisor_pid=os.getpid(),
+        arn="arn",
+        model_uri="",
+        instances=0,
+        platform="sagemaker_pipeline",
+        message=PhaseMessage.PREPARING,
+    ):
+        pass
+
+    def make(arguments: dict[str, Any]) -> str:
+        by = {"step-of": {"Name": "leader", "Step": "S"}}
+        return maker.make(STEP_TYPES["Model"], arguments, name="pipelines-x", sources={}, with_job=by)[0]
+
+    assert [make(model), make(model)] == ["named", "named"]
+    with pytest.raises(RefusedError, match="already existing"):
+        make({**model, "PrimaryContainer": {"Image": "another"}})

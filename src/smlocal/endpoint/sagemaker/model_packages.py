@@ -44,7 +44,7 @@ class _Words(ResourceWords):
     """The service has other sentences about these."""
 
     def missing(self, arn: str) -> ServiceError:
-        """The error for one that is not there."""
+        """The error for a name that nothing has."""
         return validation_error(f"{self.spoken.replace(' ', '')} {arn} does not exist.")
 
     def existing(self, arn: str) -> ServiceError:
@@ -101,7 +101,7 @@ def list_model_package_groups(serving: Serving, call: AwsCall) -> dict[str, Any]
 
 
 def delete_model_package_group(serving: Serving, call: AwsCall) -> dict[str, Any]:
-    """Forget one that has no versions."""
+    """Forget a group without versions."""
     group = _found(serving, _GROUPS, call.parameters[GROUP_NAME], region=call.region)
     count = sum(1 for _ in versions_of(serving.store, group.name))
     if count:

@@ -125,7 +125,7 @@ def _of_client(serving: Serving) -> dict[str, Any]:
 
 
 def _add_stand_ins(serving: Serving, local: dict[str, Any], definition: Definition) -> None:
-    """Those of the server's owner for steps of this definition; `ServiceError` if a step needs one that is missing."""
+    """The stand-ins of the server's owner for steps of this definition; `ServiceError` if a step lacks its stand-in."""
     owners = {name: each for name, each in serving.options.stand_ins.items() if name in definition.steps}
     if owners:
         local["Steps"] = {**owners, **(local.get("Steps") or {})}

@@ -411,7 +411,7 @@ def _jobs_below(serving: HasStore, pipeline_arn: str) -> list[JobRecord]:
 
 
 def last_execution(executions: Sequence[FoundExecution]) -> FoundExecution | None:
-    """The one that began last."""
+    """The execution that began last."""
     return max(executions, key=lambda each: each.created, default=None)
 
 

@@ -211,6 +211,7 @@ def _steps(given: Any) -> tuple[dict[str, Step], list[Violation]]:
         text = "must be a list with at least one step"
         return {}, [says(("Steps",), text, f"{UNPARSED} Expecting start of Json Array.")]
     steps: dict[str, Step] = {}
+    names = set[str]()
     found: list[Violation] = []
     waiting: list[_Waiting] = [(given, ("Steps",), None, None, 0)]
     number = 0
@@ -232,13 +233,19 @@ def _steps(given: Any) -> tuple[dict[str, Step], list[Violation]]:
             read = read_step(each, (*path, index), parent=parent, branch=branch)
             found += read.violations
             if read.step is not None:
-                if read.step.name in steps:
-                    text = f"another step is named '{read.step.name[:80]}'"
-                    found.append(says((*path, index, "Name"), text))
-                else:
-                    steps[read.step.name] = with_references(read.step)
+                steps.setdefault(read.step.name, with_references(read.step))
+            found += _named_again(each, (*path, index, "Name"), names)
             waiting += [(inner, at, read.step or parent, which, deep + 1) for at, inner, which in reversed(read.below)]
     return steps, found
+
+
+def _named_again(given: Any, path: Path, names: set[str]) -> Iterator[Violation]:
+    """A name that an earlier step has, valid or not."""
+    name = given.get("Name") if isinstance(given, dict) else None
+    if isinstance(name, str):
+        if name in names:
+            yield says(path, f"another step is named '{name[:80]}'")
+        names.add(name)
 
 
 def _stand_in_violations(step: Step, stand_ins: Collection[str]) -> Iterator[Violation]:
