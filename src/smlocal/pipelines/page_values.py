@@ -9,12 +9,13 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import counted
 from smlocal.jobs.page_parts import WITHHELD, Cell, Fold, Folds, Sentences, Table
 from smlocal.pipelines.outline import spoken_value
+from smlocal.pipelines.shown_steps import value_at
 from smlocal.sagemaker.pipelines.definition import Definition, Step
 from smlocal.sagemaker.pipelines.expressions import GET, expressions_in
 from smlocal.sagemaker.pipelines.graph import own_arguments
 from smlocal.sagemaker.pipelines.stored import StoredStep
 from smlocal.terms.masking import HIDDEN, masked_request, masked_text
-from smlocal.terms.validation.violation import Path, dotted
+from smlocal.terms.validation.violation import dotted
 
 _LONGEST: Final = 300
 """Characters of a value."""
@@ -116,7 +117,7 @@ def _of_step(step: Step, stored: StoredStep) -> Iterator[Flowed]:
 def _arguments(written: Mapping[str, object], arguments: Mapping[str, Any]) -> Iterator[Flowed]:
     shown: Any = masked_request(arguments)
     for path, expression in expressions_in(written):
-        value = _at(shown, path)
+        value = value_at(shown, path)
         hidden = HIDDEN in json.dumps(value, ensure_ascii=False) and GET not in expression  # it may have literals
         text = HIDDEN if hidden else spoken_value(expression)
         said = value if isinstance(value, str) else "nothing" if value is None else json.dumps(value)
@@ -125,15 +126,6 @@ def _arguments(written: Mapping[str, object], arguments: Mapping[str, Any]) -> I
             written=cut(text).replace(HIDDEN, WITHHELD),
             value=cut(said.replace(HIDDEN, WITHHELD)),
         )
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value
 
 
 def _files(step: Step, stored: StoredStep) -> Iterator[Flowed]:

@@ -94,12 +94,13 @@ def _values(written: Mapping[str, Any], arguments: Any) -> list[dict[str, Any]]:
     if arguments is None:
         return []
     return [
-        {"Path": dotted(path), "Written": expression, "Value": _at(arguments, path)}
+        {"Path": dotted(path), "Written": expression, "Value": value_at(arguments, path)}
         for path, expression in expressions_in(written)
     ]
 
 
-def _at(value: Any, path: Path) -> Any:
+def value_at(value: Any, path: Path) -> Any:
+    """What a path leads to; None if there is nothing."""
     for step in path:
         try:
             value = value[step]
