@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from shlex import join
 from typing import Any
 
 from smlocal.engine.endpoint import EngineAddress
-from smlocal.engine.facts import Product
+from smlocal.engine.facts import Place, Product
 from smlocal.engine.http import (
     VARIABLE,
     Answer,
@@ -34,8 +35,19 @@ from smlocal.errors import (
 
 NEWEST_API = (1, 47)
 """The newest version of the API that smlocal uses; for an older engine, that engine's version is used."""
+METADATA = "/opt/ml/metadata/resource-metadata.json"
+"""The service writes it in each app of SageMaker Studio, and in notebook instances."""
 _FAIL_AT_ONCE_SECONDS = 1.0
 """Seconds for which nothing is sent to an engine that was just lost."""
+
+
+def place_here(metadata: str = METADATA) -> Place | None:
+    """The place where this process runs; None for a machine whose engine is its own, as most are."""
+    if not os.path.exists(metadata):
+        return None
+    from smlocal.engine.place import place_of  # for few users
+
+    return place_of(metadata)
 
 
 class Client:
@@ -48,6 +60,7 @@ class Client:
     def __init__(self, endpoint: EngineAddress, *, timeouts: Timeouts | None = None) -> None:
         """Store the address; nothing is sent yet."""
         self.endpoint = endpoint
+        self.place = place_here() if endpoint.local else None
         self.timeouts = timeouts or chosen_timeouts()
         self._greeting: dict[str, str] = {}
         self._heard_at = -math.inf

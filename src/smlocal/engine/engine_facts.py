@@ -56,6 +56,7 @@ def engine_facts(client: Client) -> EngineFacts:
         product=client.product,
         identity=identity,
         named=bool(endpoint.name),
+        place=client.place,
     )
 
 
@@ -83,6 +84,7 @@ def _asked(client: Client, version: str, identity: str) -> EngineFacts:
         desktop=endpoint.local and kernel != here.release,
         identity=identity,
         named=bool(endpoint.name),
+        place=client.place,
     )
 
 

@@ -15,6 +15,21 @@ Product = Literal["docker", "podman"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A place that restricts its engine, such as SageMaker Studio. Rooms ask the members below, never its name."""
+
+    name: str = "SageMaker Studio"
+    app: str
+    """Which program of Studio it is, in its own word: `JupyterLab`, `CodeEditor` or `KernelGateway`."""
+    network: str = "sagemaker"
+    """The only network for containers and builds. Containers share its addresses and ports with smlocal itself."""
+    host: str = "sagemaker-local"
+    """The only name of a host that such containers can look up."""
+    variable: str = "SM_STUDIO_LOCAL_MODE"
+    """It is `True` in containers of the SDK's local mode there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EngineFacts:
     """The engine that will run the containers."""
 
@@ -48,6 +63,8 @@ class EngineFacts:
     """True if the job names it; False for the engine that the docker command uses."""
     untried: str | None = None
     """Why it was not tried whether it shares folders, if there is a reason to doubt the assumption."""
+    place: Place | None = None
+    """What restricts it; None for an engine that does all that is asked."""
 
     @property
     def elsewhere(self) -> bool:
