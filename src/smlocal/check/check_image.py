@@ -202,7 +202,7 @@ def look_at(
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
-    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id))
+    steps = tuple(HistoryStep(text=text) for text in _history(engine, facts, said))
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
@@ -213,8 +213,18 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     if known is not None:
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
+    place = engine.facts().place
     if facts.size > _LARGE:
         said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
+    if place is not None:
+        from smlocal.check.own_reading import read_by_itself  # for few users
+
+        said(f"a container of {image} delivers its files: {place.name} is not known to deliver images")
+        files = read_by_itself(facts, engine, place, wanted(wishes, names), home=home)
+        _history(engine, facts, said)
+        saved = SavedImage(files=files, history=())
+        store_image(home, facts.id, wishes, saved)
+        return saved
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
@@ -231,6 +241,15 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         saved = _flattened(facts, engine, wanted(wishes, names)) or saved
     store_image(home, facts.id, wishes, saved)
     return saved
+
+
+def _history(engine: Engine, facts: ImageFacts, said: Callable[[str], None]) -> Sequence[str]:
+    """The instructions that made the image; none where the engine is not known to tell them."""
+    place = engine.facts().place
+    if place is None:
+        return engine.history(facts.id)
+    said(f"the history of the image is not read, so build arguments are not looked at: {place.name}")
+    return ()
 
 
 def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | None:

@@ -242,6 +242,10 @@ class _Meddler:
         if not self._wait_for_training():
             return _Seen()
         time.sleep(self.after)
+        if self.engine.facts().place is not None:
+            # Its processes cannot be listed there, so nothing is said of the signal. The job has no reason to go on.
+            _stop(self.name)
+            return _Seen()
         container = container_of(self.engine, self.name)
         before = processes(self.engine, container) if container else ()
         if not before:
