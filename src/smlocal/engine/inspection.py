@@ -1,9 +1,7 @@
 """Details about an engine, and an empty image to try things with, both for `smlocal doctor`."""
 
-import io
 import json
 import os
-import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +11,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.client import Client
 from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import cannot_limit, is_rootless
-from smlocal.engine.http import Call, quote
+from smlocal.engine.http import quote
 from smlocal.errors import EngineError
 
 _EMPTY_ARCHIVE = bytes(1024)
@@ -76,7 +74,9 @@ class Inspection:
     def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
         """Make an image without files. The name must have no tag, which Podman does not accept here."""
         if self._client.place is not None:
-            self._build_empty_image(name, labels, self._client.place.network)
+            from smlocal.engine.place_build import build_empty  # for few users
+
+            build_empty(self._client, self._client.place, name, labels)
             return
         changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
         parameters = {"fromSrc": "-", "repo": name, "changes": changes}
@@ -84,22 +84,9 @@ class Inspection:
         with self._client.ask(
             "POST", "/images/create", parameters=parameters, data=_EMPTY_ARCHIVE, headers=headers
         ) as answer:
-            _raise_trouble(answer.read())
-
-    def _build_empty_image(self, name: str, labels: Mapping[str, str], network: str) -> None:
-        """Where builds are allowed, and it is not known whether archives are."""
-        text = "\n".join(("FROM scratch", *(f'LABEL {key}="{value}"' for key, value in labels.items()))).encode()
-        context = io.BytesIO()
-        with tarfile.open(fileobj=context, mode="w") as archive:
-            entry = tarfile.TarInfo("Dockerfile")
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text))
-        parameters = {"t": name, "networkmode": network, "rm": "1"}
-        headers = {"Content-Type": "application/x-tar"}
-        with self._client.ask(
-            "POST", "/build", parameters=parameters, data=context.getvalue(), headers=headers, call=Call.ACTION
-        ) as answer:
-            _raise_trouble(answer.read())
+            for line in answer.read().splitlines():
+                if trouble := json.loads(line or b"{}").get("error"):
+                    raise EngineError(trouble)
 
     def images_with(self, label: str) -> list[ImageRecord]:
         """The images that have a label with this value, written `name=value`."""
@@ -117,12 +104,6 @@ class Inspection:
         """The default size of /dev/shm in a container."""
         document = self._client.read(f"/containers/{container}/json")
         return int((document.get("HostConfig") or {}).get("ShmSize") or 0)
-
-
-def _raise_trouble(lines: bytes) -> None:
-    for line in lines.splitlines():
-        if trouble := json.loads(line or b"{}").get("error"):
-            raise EngineError(trouble)
 
 
 def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> EngineDetails:
