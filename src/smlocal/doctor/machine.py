@@ -17,7 +17,7 @@ from typing import Any
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
 from smlocal.engine.client import place_here
 from smlocal.engine.containers import PROBE_PROGRAM
-from smlocal.engine.docker import DockerEngine
+from smlocal.engine.docker import DockerEngine, engine_at
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.facts import Place
 from smlocal.engine.inspection import EngineDetails, Inspection
@@ -136,7 +136,7 @@ class Machine:
     def engine(self) -> DockerEngine:
         """The engine, after it has answered."""
         self.details  # noqa: B018 - raises if it is unreachable
-        return DockerEngine(self.endpoint)
+        return engine_at(self.endpoint)
 
     @property
     def inspection(self) -> Inspection:
