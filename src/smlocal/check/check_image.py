@@ -197,12 +197,15 @@ def look_at(
                 "docker images lists the local images.",
             ],
         )
+    place = engine.facts().place
+    if place is not None:
+        said(f"the history of the image is not read in {place.name}: build arguments are not looked at")
     if any(rule.files for rule in rules):
         saved = _files(facts, engine, home, image, said)
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
-    steps = tuple(HistoryStep(text=text) for text in _history(engine, facts, said))
+    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id)) if place is None else ()
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
@@ -221,7 +224,6 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
 
         said(f"a container of {image} delivers its files: {place.name} is not known to deliver images")
         files = read_by_itself(facts, engine, place, wanted(wishes, names), home=home)
-        _history(engine, facts, said)
         saved = SavedImage(files=files, history=())
         store_image(home, facts.id, wishes, saved)
         return saved
@@ -241,15 +243,6 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         saved = _flattened(facts, engine, wanted(wishes, names)) or saved
     store_image(home, facts.id, wishes, saved)
     return saved
-
-
-def _history(engine: Engine, facts: ImageFacts, said: Callable[[str], None]) -> Sequence[str]:
-    """The instructions that made the image; none where the engine is not known to tell them."""
-    place = engine.facts().place
-    if place is None:
-        return engine.history(facts.id)
-    said(f"the history of the image is not read, so build arguments are not looked at: {place.name}")
-    return ()
 
 
 def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | None:
