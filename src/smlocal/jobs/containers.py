@@ -113,15 +113,17 @@ def container_spec(
         hostname=host.names.hostname,
         mounts=mounts,
         extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
-        network=network.name if network is not None else None,
+        network=network.name if network is not None else plan.network.shared or None,
         address=network.addresses[host.host.name] if network is not None else "",
         # Nothing listens there: an engine's own DNS forwards, with some engines even from an isolated network.
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
         aliases=() if plan.faults.names_after else host.names.aliases,
         joined=plan.network.joined,
-        ports=() if plan.debug is None else (plan.debug.ports[host.host.name],),
+        ports=() if plan.debug is None or plan.network.shared else (plan.debug.ports[host.host.name],),
         published=(
-            {host.server.port: host.server.published} if host.server is not None and host.server.published else {}
+            {host.server.port: host.server.published}
+            if host.server is not None and host.server.published and not plan.network.shared
+            else {}
         ),
         devices=host.accelerators.gpus,
         runtime=host.accelerators.runtime,

@@ -62,6 +62,11 @@ class JobNetwork:
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     joined: tuple[str, ...] = ()
     """Other networks of the engine that the hosts are on too, by name."""
+    shared: str = ""
+    """The only network of the engine, by name: all containers have the addresses and the ports of smlocal itself.
+
+    No names, ports or addresses can be asked of the engine there.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +83,7 @@ _USUAL_BITS = 24
 _NOT_HOSTS = 3
 """Addresses that hosts cannot have: those of the network, the gateway and broadcasts."""
 _NAME = "host.docker.internal"
+_LOOPBACK = "127.0.0.1"
 _S3 = "AWS_ENDPOINT_URL_S3"
 _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people write for their own machine
 
@@ -132,6 +138,8 @@ def endpoints_of(
     if not local.Endpoints or (network is not None and network.isolated):
         return {}, {}
     engine = engines.first
+    if engine.place is not None:
+        return endpoint_variables(local.Endpoints, this_machine=_LOOPBACK), {}
     address = network.gateway if network is not None else facts.gateway
     if engine.rootless or engine.desktop or not engine.local or engines.shares or not address:
         # The gateway of such an engine is another machine or a network namespace.
