@@ -10,7 +10,7 @@ from smlocal.jobs.planning.aspects.data_parallel.plan import DDP_ENABLED, ENABLE
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, named_there, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import config_files, manifest, platform_variables
@@ -37,6 +37,7 @@ _EMPTY = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRIC
 
 def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
+    work = named_there(work, facts.engines.first.place)
     arn = sagemaker_arn(IN_ARN, name, region=facts.region, account=facts.account)
     named = Named(platform=NAME, name=name, arn=arn, request={"TrainingJobName": name, **job.raw}, session=SESSION_NAME)
     written = _manifests(work, facts)

@@ -141,7 +141,7 @@ def endpoints_of(
     if not local.Endpoints or (network is not None and network.isolated):
         return {}, {}
     engine = engines.first
-    if shared_network(local) and engine.local and not (engine.rootless or engine.desktop):
+    if engine.place is not None or (shared_network(local) and engine.local and not (engine.rootless or engine.desktop)):
         return endpoint_variables(local.Endpoints, this_machine=_LOOPBACK), {}
     address = network.gateway if network is not None else facts.gateway
     if engine.rootless or engine.desktop or not engine.local or engines.shares or not address:
