@@ -339,6 +339,7 @@ class StudioPlace:
 _METADATA: Final = {
     "AppType": "JupyterLab",
     "DomainId": "d-0123456789ab",
+    "ExecutionRoleArn": "arn:aws:iam::123456789012:role/space",
     "SpaceName": "tests",
     "ResourceArn": "arn:aws:sagemaker:eu-central-1:123456789012:app/d-0123456789ab/tests/JupyterLab/default",
     "ResourceName": "default",
