@@ -17,7 +17,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.unix_sockets import listen_at
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
-from smlocal.jobs.planning.aspects.place.look import is_in_home
+from smlocal.engine.place import is_in_home
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
@@ -44,10 +44,8 @@ def socket_folder(plan: JobPlan) -> str:
     return f"{plan.job_directory}/rules/endpoint"
 
 
-def client_environment(plan: JobPlan, number: int) -> dict[str, str]:
+def client_environment(number: int, region: str, *, port: int = _PORT) -> dict[str, str]:
     """Settings that make clients of AWS in the container of a rule call the endpoint."""
-    port = _free_port() if plan.network.shared else _PORT
-    region = plan.identity.region
     return {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
         "AWS_ACCESS_KEY_ID": _access_key(number),
@@ -165,7 +163,8 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         mounts.append(Mount(source=source, target=_source_in_container(rule.source), read_only=True))
     if acts(rule):
         mounts.append(Mount(source=socket_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
-    ours = rule.image is None
+    ours, place = rule.image is None, plan.engines.first.place
+    port = _PORT if place is None else _free_port()
     if ours:
         mounts.append(Mount(source=_mountable(plan, number, _PACKAGE_HERE), target=_PACKAGE, read_only=True))
     return ContainerSpec(
@@ -180,14 +179,14 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
             "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0",  # the end marker comes after the last tensor
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            **(client_environment(plan, number) if acts(rule) else {}),
+            **(client_environment(number, plan.identity.region, port=port) if acts(rule) else {}),
         },
         hostname="",
         user=_user(plan),
         mounts=tuple(mounts),
-        network=plan.network.shared or "none",
+        network="none" if place is None else place.network,
         limits=Limits(memory=MEMORY, cpus=1.0, processes=_PROCESSES),
-        behind_others=not plan.network.shared,
+        behind_others=place is None,
     )
 
 

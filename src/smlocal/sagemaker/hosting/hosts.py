@@ -31,9 +31,9 @@ from smlocal.terms.limits import Limits
 from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
-    from smlocal.jobs.planning.aspects.place.look import is_in_home
+    from smlocal.engine.place import is_in_home
 else:
-    is_in_home = at_use("smlocal.jobs.planning.aspects.place.look", "is_in_home")
+    is_in_home = at_use("smlocal.engine.place", "is_in_home")
 
 Models = Mapping[Path, tuple[ModelPlan, ...]]
 """The models of each container, by its place in the document."""

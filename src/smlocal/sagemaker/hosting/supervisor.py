@@ -266,7 +266,7 @@ class HostingSupervisor(ContainerSupervisor):
     def _started_all(self) -> bool:
         """Start all containers at the same time; False if that fails the endpoint."""
         servers = list(self.servers.values())
-        errors: Mapping[int, Exception] = ports_taken(servers) if self.plan.network.shared else {}
+        errors: Mapping[int, Exception] = ports_taken(servers) if self.plan.engines.first.place is not None else {}
         if not errors:
             errors = run_each(lambda server: server.run.start(), servers, meanwhile=self._import_the_rest)
         self.attempt.ran = len(errors) < len(servers)
