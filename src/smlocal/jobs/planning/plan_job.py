@@ -144,7 +144,7 @@ def _hosts(
                 host=host,
                 container=f"smlocal-{name}-{facts.run_id}-{host.name}",
                 names=HostNames(hostname="")
-                if network.shared
+                if place is not None
                 else HostNames(
                     hostname=found.hostname,
                     # A single host on the default network must be able to resolve its own name.
@@ -191,9 +191,7 @@ def _limits(host: Host, work: Workload, engines: EnginesFacts, trees: tuple[Tree
 
 def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
     """A network of the job's own for several hosts, and for isolation."""
-    own, place = None, facts.engines.first.place
-    if place is not None:
-        return JobNetwork(shared=place.network)
+    own, shared = None, shared_network(work.local, facts.engines.first)
     if len(work.hosts) > 1 or work.isolated:
         own = plan_network(
             stem,
@@ -203,6 +201,5 @@ def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
             isolated=work.isolated,
             manager=facts.engines.manager,
         )
-    shared = shared_network(work.local)
     unreachable = () if work.isolated or shared else facts.network.loopback_only
     return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks), shared=shared)

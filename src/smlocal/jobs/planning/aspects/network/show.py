@@ -57,12 +57,10 @@ def network_commands(plan: JobPlan) -> Iterator[str]:
     yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
 
 
-def naming_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
-    """Docker's options for the network of a container that shares smlocal's, or else for its names."""
-    if plan.network.shared:
-        yield f"--network {quote(plan.network.shared)}"
-        return
-    yield f"--hostname {quote(host.names.hostname)}"
+def naming_options(host: HostPlan) -> Iterator[str]:
+    """Docker's options for the names of a container, if it has some of its own."""
+    if host.names.hostname:
+        yield f"--hostname {quote(host.names.hostname)}"
     yield from (f"--add-host {quote(f'{other}:{address}')}" for other, address in host.names.extra_hosts.items())
 
 
