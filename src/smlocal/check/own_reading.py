@@ -25,6 +25,15 @@ _FOLDER: Final = "/smlocal-files"
 _ARCHIVE: Final = f"{_FOLDER}/archive"
 _HIDDEN: Final = ("proc", "sys", "dev", _FOLDER[1:])
 """Not of the image."""
+_SHELL: Final = f"""
+cd /
+for each in .[!.]* *; do
+    case $each in {"|".join(_HIDDEN)}) continue ;; esac
+    if [ -e "$each" ] || [ -L "$each" ]; then set -- "$@" "./$each"; fi
+done
+exec tar -cf {_ARCHIVE} "$@"
+"""
+"""Some tars have no --exclude."""
 _PYTHON: Final = f"""
 import sys, tarfile
 def part(entry):
@@ -34,6 +43,7 @@ with tarfile.open("{_ARCHIVE}", "w|") as archive:
 """
 _PROGRAMS: Final = (
     ("tar", "-C", "/", *(word for name in _HIDDEN for word in ("--exclude", f"./{name}")), "-cf", _ARCHIVE, "."),
+    ("sh", "-c", _SHELL, "sh"),
     ("python3", "-c", _PYTHON),
     ("python", "-c", _PYTHON),
 )
@@ -62,19 +72,24 @@ def _read(engine: Engine, container: str, fifo: str, wish: Wanted) -> ImageFiles
     pipe = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
     try:
         engine.start(container)
-        with closing(_pieces(engine, container, pipe)) as pieces:
-            return read_root(pieces, wish)
+        ended: list[int] = []
+        with closing(_pieces(engine, container, pipe, ended)) as pieces:
+            found = read_root(pieces, wish)
+        # Of those that are used, 1 says that a file changed while it was read, or that an option is not known.
+        if ended[:1] not in ([0], [1]) or not found.folders.get(""):
+            raise BrokenImageError(f"the program ended with {ended}")
+        return found
     finally:
         os.close(pipe)
 
 
-def _pieces(engine: Engine, container: str, pipe: int) -> Generator[bytes, None, None]:
-    """What the container writes, until it has ended."""
+def _pieces(engine: Engine, container: str, pipe: int, ended: list[int]) -> Generator[bytes, None, None]:
+    """What the container writes, until it has ended; `ended` gets its exit code."""
     over, said = os.pipe()
 
     def wait() -> None:
         with suppress(EngineError, MachineNotReadyError):
-            engine.wait(container)
+            ended.append(engine.wait(container))
         os.close(said)
 
     thread = Thread(target=wait, daemon=True)

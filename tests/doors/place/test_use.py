@@ -76,7 +76,7 @@ def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image
 
     done = place.run("smlocal", "check", "job.yaml", "--json", cwd=folder)
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
-    assert results["train-missing"]["Outcome"] == "passed", results["train-missing"]
+    assert results["train-missing"]["Outcome"] == "passed", json.dumps(results["train-missing"]) + done.stderr
     assert results["job-fails"]["Outcome"] == "passed", results["job-fails"]
     assert "not known to list the processes" in results["sigterm-unhandled"]["Skipped"]
     assert "2 hosts cannot run in SageMaker Studio" in results["two-hosts-fail"]["Skipped"]
@@ -141,7 +141,7 @@ def test_two_endpoints_answer_each_at_a_port_of_its_own(place: StudioPlace, imag
         done = place.run("smlocal", "invoke", name, "--body", name, "--content-type", "text/csv", check=True)
         assert done.stdout == name
     place.run("smlocal", "rm", "--stop", "one", "two", check=True)
-    done = place.run("smlocal", "check", image("train-serve"), "--for", "serve", "--json")
+    done = place.run("smlocal", "check", image("train-serve"), "--train-and-serve", "--json")
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
     assert {each["Outcome"] for each in results.values()} <= {"passed", "skipped"}, results
     place.assert_nothing_refused()
