@@ -112,6 +112,10 @@ def test_what_a_queue_refuses(serve: Callable[..., Any]) -> None:
         for changes, says in (
             ({}, "submitted with the clientToken once already"),
             ({"serviceRequestPayload": "[]"}, "serviceRequestPayload is not a JSON object."),
+            (
+                {"serviceRequestPayload": '{"TrainingJobName": "\\ud800"}'},
+                "serviceRequestPayload is not a JSON object.",
+            ),
             ({"timeoutConfig": {"attemptDurationSeconds": 60}}, "attemptDurationSeconds (60) is below MaxRuntimeIn"),
             ({"serviceJobType": "ECS"}, "Member must satisfy enum value set"),
         ):

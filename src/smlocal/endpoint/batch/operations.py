@@ -3,7 +3,6 @@
 A queue with any name is there. What waits, waits as every job of a client does, first come first served.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -12,6 +11,7 @@ from uuid import uuid4
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.page_tokens import key_of, token_of
+from smlocal.endpoint.protocol.json_documents import decode
 from smlocal.endpoint.sagemaker.jobs import TRAINING_JOBS
 from smlocal.endpoint.sagemaker.operations import TRAINING
 from smlocal.endpoint.serving import Serving
@@ -95,8 +95,8 @@ def _to_sagemaker(call: AwsCall, operation: str, parameters: dict[str, Any]) -> 
 
 def _payload(asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        payload = json.loads(asked["serviceRequestPayload"])
-    except (ValueError, RecursionError):
+        payload = decode(asked["serviceRequestPayload"].encode())
+    except ServiceError:
         payload = None
     if not isinstance(payload, dict):
         raise client_exception("serviceRequestPayload is not a JSON object.")
