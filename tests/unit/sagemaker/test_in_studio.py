@@ -72,7 +72,9 @@ def test_a_training_job(plan: Callable[..., JobPlan], engine: EngineFacts) -> No
     assert asked_of_the_engine(made) == NOTHING_ELSE
     (host,) = made.hosts
     config = json.loads(host.files["/opt/ml/input/config/resourceconfig.json"])
-    assert (host.host.name, config["current_host"], config["hosts"]) == (*["sagemaker-local"] * 2, ["sagemaker-local"])
+    assert (config["current_host"], config["hosts"]) == ("sagemaker-local", ["sagemaker-local"])
+    assert config["instance_groups"][0]["hosts"] == ["sagemaker-local"]
+    assert host.host.name == "algo-1"  # in names of logs, as everywhere
     assert host.environment["SM_STUDIO_LOCAL_MODE"] == "True"
     assert host.environment["AWS_ENDPOINT_URL_S3"] == "http://127.0.0.1:9000"
     assert recall(remember(made)) == recall(json.loads(json.dumps(remember(made))))

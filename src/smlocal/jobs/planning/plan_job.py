@@ -70,7 +70,7 @@ class Named:
 
 
 def named_there(work: Workload, place: Place | None) -> Workload:
-    """The workload with the name that its host can have in a place; outside of one it is as it was."""
+    """The workload with the name that its host is given in containers of a place; outside of one it is as it was."""
     if place is None:
         return work
     return replace(work, hosts=tuple(replace(host, name=place.host) for host in work.hosts))
