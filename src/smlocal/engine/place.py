@@ -5,6 +5,7 @@ known to refuse, and to allow, stands in docs/studio.md. A notebook instance has
 """
 
 import json
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -13,6 +14,16 @@ from smlocal.engine.http import Answer, BrokenAnswerError
 
 _APPS: Final = frozenset({"KernelGateway", "CodeEditor", "JupyterLab"})
 _LARGEST: Final = 1 << 20
+
+
+def users_home() -> str:
+    """The folder below which everything is that containers of a place are known to be able to mount."""
+    return os.path.realpath(os.path.expanduser("~")).rstrip("/")
+
+
+def is_in_home(path: str) -> bool:
+    """True for what is below that folder, through links too."""
+    return os.path.realpath(path).startswith(f"{users_home()}/")
 
 
 def place_of(metadata: str) -> Place | None:

@@ -77,7 +77,7 @@ class CredentialEndpoint:
             labels=labels(plan),
             region=plan.identity.region,
             engine=engine,
-            loopback=bool(plan.network.shared),
+            loopback=plan.engines.first.place is not None,
         )
 
     def find(self, job: JobPlan) -> None:

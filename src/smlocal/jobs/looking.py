@@ -33,7 +33,6 @@ from smlocal.jobs.planning.aspects.output.plan import OutputFacts
 from smlocal.jobs.planning.aspects.rules.look import rule_facts
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.plan_job import named_there
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
@@ -130,7 +129,6 @@ def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan],
 def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], old: JobPlan) -> JobPlan:
     """The plan of a recorded job, with its inputs as they are now."""
     placed = place_as_before(old, place.engines)
-    work = named_there(work, placed.first.facts.place)
     image = placed.first.engine.image(old.image.name)
     if image is not None and old.image.facts is not None:
         known = old.image.facts

@@ -2,13 +2,11 @@
 
 import os
 import stat
-from collections.abc import Generator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
 from smlocal.base.files import free_bytes
-from smlocal.engine.facts import EngineFacts, Place
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.jobs.decide.attempt_outcome import HostEnd, Symptoms, Trouble
@@ -88,15 +86,9 @@ def symptoms_of(run: HostRun, trouble: Trouble, log: str = "", *, failure: str =
         trouble=trouble,
         log=log,
         failure=failure,
-        archive=lambda path: _archive(run.engine, run.container.id, path, place=run.plan.engines.first.place),
+        archive=lambda path: run.engine.get_archive(run.container.id, path, small=True),
         changed=lambda: run.engine.changes(run.container.id, soon=True) if wrote_elsewhere(run) else (),
     )
-
-
-def _archive(engine: Engine, container: str, path: str, *, place: Place | None) -> Generator[bytes, None, None]:
-    if place is not None:
-        raise EngineError(f"{place.name} is not known to let files be copied out of containers")
-    return engine.get_archive(container, path, small=True)
 
 
 def wrote_elsewhere(run: HostRun) -> bool:
@@ -128,20 +120,21 @@ def failure_file(run: HostRun) -> bytes:
     if not folders.failure:
         return b""
     path = host_directory(plan, run.host) + folders.below(folders.failure)
-    return _read_failure(path, run.engine, run.container.id, in_container=folders.failure, of=plan.engines.first)
+    shared = plan.engines.first.shares_folders
+    return _read_failure(path, run.engine, run.container.id, in_container=folders.failure, shared=shared)
 
 
-def _read_failure(path: str, engine: Engine, container: str, *, in_container: str, of: EngineFacts) -> bytes:
+def _read_failure(path: str, engine: Engine, container: str, *, in_container: str, shared: bool) -> bytes:
     """The file's beginning, with one byte more than is used: it shows that the file is longer.
 
-    Empty if it is not a regular file. If the engine shares folders, the file is `path` on this machine.
+    Empty if it is not a regular file. `shared`: the folder is one of this machine, where the file is `path`.
     """
-    if not of.shares_folders:
-        return _through_engine(engine, container, in_container, place=of.place)
+    if not shared:
+        return _through_engine(engine, container, in_container)
     try:
         descriptor = os.open(path, _OPEN)
     except PermissionError:
-        return _through_engine(engine, container, in_container, place=of.place)
+        return _through_engine(engine, container, in_container)
     except OSError:
         return b""
     try:
@@ -152,10 +145,10 @@ def _read_failure(path: str, engine: Engine, container: str, *, in_container: st
         os.close(descriptor)
 
 
-def _through_engine(engine: Engine, container: str, path: str, *, place: Place | None) -> bytes:
+def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is in a volume of the engine."""
     try:
-        with closing(_archive(engine, container, path, place=place)) as pieces:
+        with closing(engine.get_archive(container, path)) as pieces:
             archive = archives.ForeignArchive(pieces, compressed=False)
             member = next(iter(archive), None)
             return archive.read(MESSAGE_BYTES + 1) if member is not None and member.kind == "file" else b""

@@ -25,7 +25,13 @@ from smlocal.jobs.planning.aspects.inputs.plan import (
 )
 from smlocal.jobs.planning.aspects.limits.plan import limits_of, wants_limits
 from smlocal.jobs.planning.aspects.mirrored.plan import mirrored_of
-from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, endpoints_of, plan_network
+from smlocal.jobs.planning.aspects.network.plan import (
+    HostNames,
+    JobNetwork,
+    endpoints_of,
+    plan_network,
+    shared_network,
+)
 from smlocal.jobs.planning.aspects.output.plan import output_of
 from smlocal.jobs.planning.aspects.rules.plan import rules_of
 from smlocal.jobs.planning.facts import Facts
@@ -64,7 +70,7 @@ class Named:
 
 
 def named_there(work: Workload, place: Place | None) -> Workload:
-    """The workload with the name that its host can have in a place; outside of one it is as it was."""
+    """The workload with the name that its host is given in containers of a place; outside of one it is as it was."""
     if place is None:
         return work
     return replace(work, hosts=tuple(replace(host, name=place.host) for host in work.hosts))
@@ -138,7 +144,7 @@ def _hosts(
                 host=host,
                 container=f"smlocal-{name}-{facts.run_id}-{host.name}",
                 names=HostNames(hostname="")
-                if network.shared
+                if place is not None
                 else HostNames(
                     hostname=found.hostname,
                     # A single host on the default network must be able to resolve its own name.
@@ -185,9 +191,7 @@ def _limits(host: Host, work: Workload, engines: EnginesFacts, trees: tuple[Tree
 
 def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
     """A network of the job's own for several hosts, and for isolation."""
-    own, place = None, facts.engines.first.place
-    if place is not None:
-        return JobNetwork(shared=place.network)
+    own, shared = None, shared_network(work.local, facts.engines.first)
     if len(work.hosts) > 1 or work.isolated:
         own = plan_network(
             stem,
@@ -197,5 +201,5 @@ def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
             isolated=work.isolated,
             manager=facts.engines.manager,
         )
-    unreachable = () if work.isolated else facts.network.loopback_only
-    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks))
+    unreachable = () if work.isolated or shared else facts.network.loopback_only
+    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks), shared=shared)

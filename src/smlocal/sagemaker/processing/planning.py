@@ -100,7 +100,7 @@ def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, str
 
 def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
-    work = named_there(work, facts.engines.first.place)
+    hosts = named_there(work, facts.engines.first.place).hosts
     arn = sagemaker_arn(kind.IN_ARN, name, region=facts.region, account=facts.account)
     request = {"ProcessingJobName": name, **job.raw}
     named = Named(platform=kind.NAME, name=name, arn=arn, request=request, session=SESSION_NAME)
@@ -114,7 +114,7 @@ def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) 
         return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=folders,
-            files=config_files(job, host, work.hosts, name=name, arn=arn),
+            files=config_files(job, hosts[work.hosts.index(host)], hosts, name=name, arn=arn),
             variables={"AWS_REGION": facts.region},
         )
 

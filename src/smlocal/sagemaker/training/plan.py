@@ -37,18 +37,18 @@ _EMPTY = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRIC
 
 def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
-    work = named_there(work, facts.engines.first.place)
     arn = sagemaker_arn(IN_ARN, name, region=facts.region, account=facts.account)
     named = Named(platform=NAME, name=name, arn=arn, request={"TrainingJobName": name, **job.raw}, session=SESSION_NAME)
     written = _manifests(work, facts)
     empty = _directories(work)
+    named_here = named_there(work, facts.engines.first.place)
     variables = platform_variables(job_name=name, job_arn=arn, region=facts.region)
 
     def contents(host: Host) -> HostContents:
         return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=empty,
-            files=_files(job.request, work, host, written),
+            files=_files(job.request, named_here, named_here.hosts[work.hosts.index(host)], written),
             variables=variables,
         )
 

@@ -306,11 +306,13 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
     name, network = host.host.name, plan.network.own
     # docker stop would send the image's own STOPSIGNAL.
     yield f'docker create --name "by-hand-$job-{name}" --label "smlocal.job=$job" --stop-signal SIGTERM'
-    yield from naming_options(plan, host)
+    yield from naming_options(host)
     if network is not None:
         yield f'--network "by-hand-$job" --ip {quote(network.addresses[name])} "${{peers[@]}}"'
         yield from (f"--network-alias {quote(alias)}" for alias in host.names.aliases)
         yield from ["--dns 127.0.0.1"] if network.isolated else []
+    if plan.network.shared:
+        yield f"--network {quote(plan.network.shared)}"
     yield from use_options(host)
     mirrored = (each.local_path for each in plan.mirrored.collectors if each.own_mount)
     volumes = (*_volumes(plan), plan.folders.warm_pool, *mirrored)
@@ -450,6 +452,7 @@ def _needs_more(plan: JobPlan, host: HostPlan) -> bool:
         not plan.engines.first.shares_folders
         or plan.network.own is not None
         or plan.network.joined
+        or plan.network.shared
         or plan.debug is not None
         or plan.inputs.code is not None
         or plan.mirrored.checkpoints is not None
@@ -477,9 +480,9 @@ def _line_words(plan: JobPlan, host: HostPlan, folder: str, others: list[str]) -
     yield "docker"
     if plan.engines.first.named:
         yield from ("-H", quote(plan.engines.first.address))
-    yield from ("run", "--rm")
-    for option in naming_options(plan, host):
-        yield from option.split(" ", 1)
+    yield from ("run", "--rm", "--hostname", quote(host.names.hostname))
+    for name, address in host.names.extra_hosts.items():
+        yield from ("--add-host", quote(f"{name}:{address}"))
     yield from ("--env-file", quote(f"{folder}/{_VARIABLES}"))
     for name in others:  # docker takes them from its own environment
         yield from ("-e", quote(name))

@@ -3,11 +3,11 @@
 Only jobs in such a place import this. Nothing is asked of the engine: what is known of the place decides.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from smlocal.engine.facts import Place
+from smlocal.engine.place import is_in_home, users_home
 from smlocal.errors import EngineRemoteError, HomeUnusableError
 from smlocal.errors.of_jobs import NotInPlaceError, OneHostError
 from smlocal.jobfile.settings import LocalSettings
@@ -29,7 +29,7 @@ def check_place(place: Place, local: LocalSettings, *, hosts: int, isolated: boo
     if not is_in_home(home):
         raise HomeUnusableError(
             f"the folder with the job records is not below your home folder: {home}",
-            details=[f"{place.name} is known to mount folders of {_home()} into containers, and no others."],
+            details=[f"{place.name} is known to mount folders of {users_home()} into containers, and no others."],
             remedy=["Unset SMLOCAL_HOME, or set it to a folder of your own there."],
         )
     asked = [*_refused(local), *(["EnableNetworkIsolation"] if isolated else ())]
@@ -59,6 +59,8 @@ def refuse_platform(place: Place, what: str) -> None:
 
 def _refused(local: LocalSettings) -> Iterator[str]:
     """Settings about networks and names. Others make no difference there."""
+    if local.Network:
+        yield f"Local.Network: {local.Network}"
     if local.Networks:
         yield "Local.Networks"
     if local.AddHosts:
@@ -67,22 +69,12 @@ def _refused(local: LocalSettings) -> Iterator[str]:
         yield "Local.Faults: LateNames"
 
 
-def is_in_home(folder: str) -> bool:
-    """True for a folder of the user's home, which containers are known to be able to mount."""
-    home, path = _home(), os.path.realpath(folder)
-    return path.startswith(f"{home}/")
-
-
-def _home() -> str:
-    return os.path.realpath(os.path.expanduser("~")).rstrip("/")
-
-
 def inputs_there(place: Place, inputs: InputFacts, pipes: Iterable[str]) -> InputFacts:
     """Have folders outside the home copied. A file system that is outside is an error. `pipes`: names of channels."""
     for name, listing in inputs.file_systems.items():
         if not is_in_home(listing.root):
             raise EngineRemoteError(
-                f'channel "{name}": {place.name} is known to mount folders of {_home()}, and {listing.root} is not one',
+                f'channel "{name}": {place.name} mounts folders of {users_home()}, and {listing.root} is not one',
                 remedy=["Use a folder of your home for it, or File mode, which copies the data."],
             )
     piped = frozenset(pipes)

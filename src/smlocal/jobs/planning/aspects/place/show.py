@@ -11,7 +11,7 @@ def _network(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     if place is None:
         return None
-    host = f"; its host is {plan.hosts[0].host.name}" if plan.hosts[0].host.name == place.host else ""
+    host = "" if plan.hosts[0].server is not None else f", its files call the host {place.host}"
     return (
         f"{place.name}: the container is on the network {place.network} and has the addresses and ports of smlocal "
         f"and the editor{host}, and {place.variable} is True, as in the SDK's local mode there"
