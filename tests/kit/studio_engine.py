@@ -350,6 +350,7 @@ class StudioPlace:
 _METADATA: Final = {
     "AppType": "JupyterLab",
     "DomainId": "d-0123456789ab",
+    "ExecutionRoleArn": "arn:aws:iam::123456789012:role/space",
     "SpaceName": "tests",
     "ResourceArn": "arn:aws:sagemaker:eu-central-1:123456789012:app/d-0123456789ab/tests/JupyterLab/default",
     "ResourceName": "default",
@@ -360,7 +361,7 @@ _HERE: Final = "/opt/smlocal"
 @pytest.fixture
 def place_of() -> Iterator[Callable[..., StudioPlace]]:
     """Makes places. `user` is that of its commands, as in `docker run --user`; `packages` are more folders of
-    Python packages, at the same path there."""
+    Python packages, which commands there can import."""
     folders: list[Path] = []
     places: list[StudioPlace] = []
 
@@ -401,9 +402,10 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
         metadata: "/opt/ml/metadata:ro",
         ROOT / "src": f"{_HERE}/src:ro",
         Path(sysconfig.get_path("purelib")): f"{_HERE}/packages:ro",
-        **{each: f"{each}:ro" for each in packages},
+        **{each: f"{_HERE}/more/{number}:ro" for number, each in enumerate(packages)},
     }
-    python = ":".join((*map(str, packages), f"{_HERE}/src", f"{_HERE}/packages"))
+    more = [f"{_HERE}/more/{number}" for number, _ in enumerate(packages)]
+    python = ":".join((*more, f"{_HERE}/src", f"{_HERE}/packages"))
     environment = {"HOME": str(home), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
     container = run_docker(
         "run",
