@@ -54,7 +54,7 @@ def test_without_an_engine_the_administrator_of_the_domain_is_named(tmp_path: Pa
 
 
 def test_a_container_asks_for_as_little_as_it_can() -> None:
-    """No names, ports, addresses or DNS, which a shared network excludes; folders in the way that compose mounts them."""
+    """No names, ports, addresses or DNS, which a shared network excludes; folders as compose mounts them."""
     spec = ContainerSpec(
         name="n",
         image="i",
