@@ -166,7 +166,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
     ours, place = rule.image is None, plan.engines.first.place
     port = _PORT if place is None else _free_port()
     if ours:
-        mounts.append(Mount(source=_mountable(plan, number, _PACKAGE_HERE), target=_PACKAGE, read_only=True))
+        mounts.append(Mount(source=_package(plan, number), target=_PACKAGE, read_only=True))
     return ContainerSpec(
         name=f"smlocal-{plan.name}-{plan.run_id}-rule-{number}",
         image=rule.image or evaluator_tag(),
@@ -202,6 +202,15 @@ def _mountable(plan: JobPlan, number: int, path: str) -> str:
     else:
         shutil.copyfile(path, copy)
     return copy
+
+
+def _package(plan: JobPlan, number: int) -> str:
+    """The folder of the evaluator; a copy in that of the job, if the engine may not see where smlocal is installed."""
+    if plan.engines.first.same_mounts:
+        return _mountable(plan, number, _PACKAGE_HERE)
+    folder = f"{plan.job_directory}/rules/{number}/package"
+    shutil.copytree(_PACKAGE_HERE, folder, dirs_exist_ok=True)
+    return folder
 
 
 def _user(plan: JobPlan) -> str:
