@@ -29,6 +29,7 @@ from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
+from smlocal.errors.of_jobs import DiskTooSmallError
 from smlocal.jobs.planning.aspects.image.plan import is_model_trainer
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -215,6 +216,13 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
     if facts.size > _LARGE:
         said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
+    room = engine.disk_room()
+    if room is not None and room.copies and facts.size > room.free:
+        raise DiskTooSmallError(
+            f"the image {image} has {readable_bytes(facts.size)}, of which the engine makes a copy to be read, and "
+            f"{readable_bytes(room.free)} are free at {room.folder}",
+            remedy=["Free some space there:  docker system df, docker image prune, docker builder prune"],
+        )
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)

@@ -49,6 +49,7 @@ from smlocal.terms.limits import Limits
 if TYPE_CHECKING:
     from smlocal.engine import networks as of_networks
     from smlocal.engine.output import ProcessConnection
+    from smlocal.engine.pull import DiskRoom
 else:  # only jobs with several hosts have a network
     of_networks = at_use("smlocal.engine.networks")
 
@@ -149,6 +150,13 @@ class DockerEngine:
         from smlocal.engine.pull import pull  # most runs do not pull
 
         pull(self.client, name, login, progress, working)
+
+    @_checked_answer
+    def disk_room(self) -> "DiskRoom | None":
+        """Ask where its folder is."""
+        from smlocal.engine.pull import disk_room
+
+        return disk_room(self.client)
 
     @_checked_answer
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:

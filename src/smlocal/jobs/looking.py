@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
@@ -36,6 +37,11 @@ from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.inputs.space import check_space
+else:
+    check_space = at_use("smlocal.jobs.planning.aspects.inputs.space", "check_space")
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""
@@ -100,7 +106,17 @@ def prepare(
                 try_out(_asked(work, each), each, machines[each.facts.address])
         image = with_files(image, placed.first.engine, home, root=work.folders.root)
     planned = plan(_facts(work, data, placed, image, place, machines=machines, remove_leftovers=True))
+    if _writes_data(planned):
+        check_space(planned, home)
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
+
+
+def _writes_data(plan: JobPlan) -> bool:
+    """Whether data is downloaded or copied before the containers start."""
+    trees = [tree for host in plan.hosts for tree in host.inputs.trees]
+    if plan.inputs.code is not None:
+        trees.append(plan.inputs.code)
+    return any(tree.listing.remote or tree.staging == "copy" for tree in trees)
 
 
 def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
