@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -154,7 +155,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         mounts.append(Mount(source=socket_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
     ours = rule.image is None
     if ours:
-        mounts.append(Mount(source=_PACKAGE_HERE, target=_PACKAGE, read_only=True))
+        mounts.append(Mount(source=_package(plan, number), target=_PACKAGE, read_only=True))
     return ContainerSpec(
         name=f"smlocal-{plan.name}-{plan.run_id}-rule-{number}",
         image=rule.image or evaluator_tag(),
@@ -176,6 +177,15 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         limits=Limits(memory=MEMORY, cpus=1.0, processes=_PROCESSES),
         behind_others=True,
     )
+
+
+def _package(plan: JobPlan, number: int) -> str:
+    """The folder of the evaluator; a copy in that of the job, if the engine may not see where smlocal is installed."""
+    if plan.engines.first.same_mounts:
+        return _PACKAGE_HERE
+    folder = f"{plan.job_directory}/rules/{number}/package"
+    shutil.copytree(_PACKAGE_HERE, folder, dirs_exist_ok=True)
+    return folder
 
 
 def _user(plan: JobPlan) -> str:

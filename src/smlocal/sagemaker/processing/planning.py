@@ -130,6 +130,11 @@ def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     collectors = plan.mirrored.collectors
     if "ProcessingJobName" not in job.raw:
         yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
+    for each in job.inputs:
+        if each.query:
+            folder = next((found.listing.root for found in inputs(plan) if found.name == each.name), "")
+            text = f"no query of {each.query} is run, and whether the files are what it would write is not checked"
+            yield "dataset-folder", f"the input {each.name} is the folder {folder}: {text}"
     uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
     if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:
         yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})"
