@@ -48,8 +48,8 @@ from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
     from smlocal.engine import networks as of_networks
+    from smlocal.engine.inspection import DiskRoom
     from smlocal.engine.output import ProcessConnection
-    from smlocal.engine.pull import DiskRoom
 else:  # only jobs with several hosts have a network
     of_networks = at_use("smlocal.engine.networks")
 
@@ -154,7 +154,7 @@ class DockerEngine:
     @_checked_answer
     def disk_room(self) -> "DiskRoom | None":
         """Ask where its folder is."""
-        from smlocal.engine.pull import disk_room
+        from smlocal.engine.inspection import disk_room
 
         return disk_room(self.client)
 

@@ -11,7 +11,7 @@ from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
-    from smlocal.engine.pull import DiskRoom
+    from smlocal.engine.inspection import DiskRoom
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""

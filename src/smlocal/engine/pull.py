@@ -18,13 +18,12 @@ from docker.credentials.errors import process_store_error
 from docker.errors import DockerException, InvalidRepository
 from docker.utils import parse_repository_tag
 
-from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
 from smlocal.engine.client import Client
 from smlocal.engine.docker_config import docker_config
-from smlocal.engine.engine_facts import has_our_mounts
 from smlocal.engine.http import Call
+from smlocal.engine.inspection import DiskRoom, disk_room
 from smlocal.engine.interface import Engine, PullState, RegistryLogin
 from smlocal.errors import (
     BuildFailedError,
@@ -121,32 +120,6 @@ def pull(
         raise
     except EngineError as error:
         raise classified(name, error) from error
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiskRoom:
-    """The room on an engine's disk, as seen from here."""
-
-    folder: str
-    free: int
-    """In bytes, more than 0."""
-    copies: bool
-    """True if the engine writes an image to this disk before it delivers it."""
-
-
-def disk_room(client: Client) -> DiskRoom | None:
-    """The room on the engine's disk; None if this process does not see that disk, or may not ask."""
-    if client.place is not None or not has_our_mounts(client.endpoint):
-        return None
-    details = client.read("/info")
-    folder = details.get("DockerRootDir") or ""
-    # A kernel other than ours means a virtual machine.
-    if details.get("KernelVersion") != os.uname().release or not os.path.isdir(folder):
-        return None
-    free = free_bytes(folder)
-    # containerd's own store of images writes no copy, and Podman writes it elsewhere.
-    copies = client.product == "docker" and "io.containerd.snapshotter" not in str(details.get("DriverStatus"))
-    return None if not free else DiskRoom(folder=folder, free=free, copies=copies)
 
 
 def _fitting(client: Client, name: str) -> "Callable[[Collection[_Layer]], None]":

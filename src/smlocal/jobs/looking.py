@@ -39,9 +39,9 @@ from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
 
 if TYPE_CHECKING:
-    from smlocal.jobs.planning.aspects.inputs.space import check_space
+    from smlocal.jobs.planning.aspects.inputs.look_space import check_space
 else:
-    check_space = at_use("smlocal.jobs.planning.aspects.inputs.space", "check_space")
+    check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""
