@@ -29,7 +29,6 @@ from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
-from smlocal.errors.of_jobs import DiskTooSmallError
 from smlocal.jobs.planning.aspects.image.plan import is_model_trainer
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -166,6 +165,8 @@ def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
 
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""
+_COPIES = 2
+"""Docker writes an image to its disk twice, as seen, before it delivers the first byte."""
 
 
 def look_at(
@@ -217,12 +218,12 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     if facts.size > _LARGE:
         said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
     room = engine.disk_room()
-    if room is not None and room.copies and facts.size > room.free:
-        raise DiskTooSmallError(
-            f"the image {image} has {readable_bytes(facts.size)}, of which the engine makes a copy to be read, and "
-            f"{readable_bytes(room.free)} are free at {room.folder}",
-            remedy=["Free some space there:  docker system df, docker image prune, docker builder prune"],
-        )
+    if room is not None and room.copies and facts.size * _COPIES > room.free:
+        free = f"{readable_bytes(room.free)} are free at {room.folder}"
+        said(f"reading {image} without its layers: it has {readable_bytes(facts.size)}, and {free}")
+        # Not remembered: with more room, the layers are read too.
+        if (flattened := _flattened(facts, engine, wanted(wishes, names))) is not None:
+            return flattened
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
