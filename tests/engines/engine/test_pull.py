@@ -17,7 +17,6 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import PullState, RegistryLogin
-from smlocal.engine.pull import classified
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
 from smlocal.errors.of_jobs import DiskTooSmallError
 
@@ -147,13 +146,6 @@ def test_an_image_that_is_larger_than_the_disk_is_not_pulled(engine: DockerEngin
     registry.endless = 1 << 50
     with pytest.raises(DiskTooSmallError, match=r"has at least 1024\.0 TiB, compressed, and .* are free at /"):
         engine.pull(f"{registry.host}/team/huge:v1", None, lambda _: None)
-
-
-def test_a_disk_that_is_full_while_an_image_is_pulled() -> None:
-    said = "write /var/lib/docker/tmp/GetImageBlob1: no space left on device"
-    found = classified("app:1", EngineError(said))
-    assert isinstance(found, DiskTooSmallError)
-    assert found.details == (said,)
 
 
 def test_a_pull_by_digest(engine: DockerEngine, registry: Registry, published: str) -> None:
