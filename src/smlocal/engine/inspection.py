@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -59,11 +60,25 @@ class Inspection:
         self._client = Client(endpoint)
 
     def details(self) -> EngineDetails:
-        """Ask the engine for everything about itself."""
-        return engine_details(self._client.read("/version"), self._client.read("/info"))
+        """Ask the engine for everything about itself. Where it may not be asked, its machine is this one."""
+        version = self._client.read("/version")
+        if self._client.place is None:
+            return engine_details(version, self._client.read("/info"))
+        return replace(
+            engine_details(version, {}),
+            unlimited=(),
+            cpus=os.cpu_count() or 0,
+            memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            kernel=os.uname().release,
+        )
 
     def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
         """Make an image without files. The name must have no tag, which Podman does not accept here."""
+        if self._client.place is not None:
+            from smlocal.engine.place_build import build_empty  # for few users
+
+            build_empty(self._client, self._client.place, name, labels)
+            return
         changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
         parameters = {"fromSrc": "-", "repo": name, "changes": changes}
         headers = {"Content-Type": "application/x-tar"}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -354,13 +354,20 @@ _LINES_SHOWN = 20
 def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
     """Build the Dockerfile in a folder. The output goes to standard error; nothing is shown if `quiet`."""
     check_dockerfile(folder)
-    engine.facts()  # an engine that does not answer is an error of its own
+    place = engine.facts().place  # an engine that does not answer is an error of its own
+    if place is not None:
+        from smlocal.engine import place_build  # for few users
+
+        if not place_build.has_docker_command():
+            place_build.build_folder(engine.facts().address, place, folder, tag, quiet=quiet)
+            return
     with tempfile.TemporaryDirectory(prefix="smlocal-build-") as scratch:
         id_file = f"{scratch}/id"
         # A build that fails would leave the container of its last step. BuildKit makes none, and ignores --force-rm.
         words = [*engine.docker_command(), "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
-        words += [*(["--quiet"] if quiet else []), "--", folder]
-        _run(words, folder, quiet=quiet)
+        words += [*(["--quiet"] if quiet else []), *(["--network", place.network] if place is not None else [])]
+        environment = None if place is None else {**os.environ, **place_build.ENVIRONMENT}
+        _run([*words, "--", folder], folder, quiet=quiet, environment=environment)
         with open(id_file, encoding="ascii") as file:
             image = file.read().strip()
     if engine.image(image) is None:
@@ -382,11 +389,11 @@ def check_dockerfile(folder: str) -> None:
         ) from error
 
 
-def _run(words: list[str], folder: str, *, quiet: bool) -> None:
+def _run(words: list[str], folder: str, *, quiet: bool, environment: Mapping[str, str] | None = None) -> None:
     to = subprocess.PIPE if quiet else sys.stderr.fileno()
     try:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if quiet else to, stderr=to
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if quiet else to, stderr=to, env=environment
         )
     except OSError as error:
         raise BuildUnavailableError(

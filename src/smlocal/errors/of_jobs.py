@@ -111,6 +111,12 @@ class ContainerNotRunningError(RequestRefusedError):
     id = "container-not-running"
 
 
+class ShellNotAllowedError(MachineNotReadyError):
+    """The place where smlocal runs starts no further process in a container, and makes no image of one."""
+
+    id = "shell-not-allowed"
+
+
 class ShellMissingError(RequestRefusedError):
     """The image has no shell that could be opened."""
 
