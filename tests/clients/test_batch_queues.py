@@ -121,6 +121,8 @@ def test_what_a_queue_refuses(serve: Callable[..., Any]) -> None:
         ):
             found, message = refused(batch.submit_service_job, **{**given, **changes})
             assert (found, says in message) == (code, True), message
+        code, message = refused(batch.list_tags_for_resource, resourceArn="arn")
+        assert (code, "smlocal does not emulate tags/arn" in message) == ("UnknownOperationException", True)
         code, message = refused(batch.describe_job_queues)
         assert code == "UnknownOperationException"
         assert "smlocal does not emulate DescribeJobQueues. It emulates these of batch: DescribeServiceJob" in message
