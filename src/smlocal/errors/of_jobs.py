@@ -87,6 +87,18 @@ class NetworkUnknownError(MachineNotReadyError):
     id = "network-unknown"
 
 
+class OneHostError(MachineNotReadyError):
+    """The job has several hosts, in a place whose containers are all on one."""
+
+    id = "one-host"
+
+
+class NotInPlaceError(MachineNotReadyError):
+    """The job asks for something that the place does not let its engine do."""
+
+    id = "not-in-studio"
+
+
 class DebugPortError(MachineNotReadyError):
     """The port for the debugger cannot be used."""
 
