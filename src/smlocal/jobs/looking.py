@@ -21,7 +21,14 @@ from smlocal.jobs.planning.aspects.engines.look import (
 from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EngineShare, MachineFacts
 from smlocal.jobs.planning.aspects.image.look import check_architecture, image_of_all, with_files
-from smlocal.jobs.planning.aspects.inputs.look import check_access, list_inputs, no_fuse, seen_inputs, store_of
+from smlocal.jobs.planning.aspects.inputs.look import (
+    check_access,
+    check_names,
+    list_inputs,
+    no_fuse,
+    seen_inputs,
+    store_of,
+)
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.mirrored.look import list_mirrored
@@ -198,6 +205,8 @@ def _facts(
         run_id=run_id,
         remove_leftovers=remove_leftovers,
     )
+    inputs = replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each]))
+    check_names(work, inputs, placed, place.home)
     return Facts(
         region=place.region,
         account=place.account,
@@ -210,7 +219,7 @@ def _facts(
             manager=placed.manager,
         ),
         image=image,
-        inputs=replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each])),
+        inputs=inputs,
         output=OutputFacts(folder=data.output, free=free_bytes(data.output)),
         network=network,
         mirrored=data.mirrored,
