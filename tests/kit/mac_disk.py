@@ -196,7 +196,7 @@ def mac_disk(folder: Path, names: str) -> Iterator[Path]:
     """Mounted at a new folder below this one."""
     (behind := folder / "behind").mkdir()
     (disk := folder / "Users").mkdir()
-    command = [sys.executable, "-m", "tests.kit.mac_disk", behind, disk, names]
+    command: list[str | Path] = [sys.executable, "-m", "tests.kit.mac_disk", behind, disk, names]
     with subprocess.Popen(command, cwd=Path(__file__).parents[2]) as server:
         try:
             until(lambda: server.poll() is not None or disk.is_mount())

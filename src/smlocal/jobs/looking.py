@@ -24,6 +24,7 @@ from smlocal.jobs.planning.aspects.image.look import check_architecture, image_o
 from smlocal.jobs.planning.aspects.inputs.look import (
     check_access,
     check_names,
+    home_ignores_case,
     list_inputs,
     no_fuse,
     seen_inputs,
@@ -206,14 +207,17 @@ def _facts(
         remove_leftovers=remove_leftovers,
     )
     inputs = replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each]))
-    check_names(work, inputs, placed, place.home)
+    first = placed.first.facts
+    if home_ignores_case(place.home):
+        check_names(work, inputs, placed)
+        first = replace(first, ignores_case=True)
     return Facts(
         region=place.region,
         account=place.account,
         run_id=run_id,
         job_directory=os.path.join(place.home, "jobs", place.name),
         engines=EnginesFacts(
-            first=placed.first.facts,
+            first=first,
             machine=shares[0].machine,
             shares=shares if len(shares) > 1 else (),
             manager=placed.manager,

@@ -284,10 +284,8 @@ def seen_inputs(work: Workload, inputs: InputFacts, placed: PlacedEngines, image
     )
 
 
-def check_names(work: Workload, inputs: InputFacts, placed: PlacedEngines, home: str) -> None:
-    """Refuse names that would be one on the disk of the home: all but one of the files would be lost."""
-    if not _ignores_case(home):
-        return
+def check_names(work: Workload, inputs: InputFacts, placed: PlacedEngines) -> None:
+    """Refuse names that would be one on the disk of the home, which ignores case: all but one file would be lost."""
     if placed.first.facts.shares_folders and (pair := first_alike(each.name for each in work.channels)):
         raise _alike("the channels ", pair)
     listings = {
@@ -299,8 +297,8 @@ def check_names(work: Workload, inputs: InputFacts, placed: PlacedEngines, home:
             raise _alike(subject, pair)
 
 
-def _ignores_case(home: str) -> bool:
-    """One call for almost every home."""
+def home_ignores_case(home: str) -> bool:
+    """Whether the disk of the home does. One call for almost every home."""
     return os.path.exists(f"{home}/JOBS") and ignores_case(home)
 
 
