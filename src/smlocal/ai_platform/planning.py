@@ -52,8 +52,8 @@ def prepare(
     engine = engines.first
     planned = replicas(job.kind, job.request, job=name)
     _check_count(planned, most=job.local.MaxHosts)
+    facts = _facts_of(engine)
     buckets = _buckets(job, name)
-    facts = engine.facts()
     asked, placed = _asked(job, planned), _placed(engine, facts)
     machine = examined(asked, placed, home=home)
     images: dict[str, ImageFacts | None] = {}
@@ -113,7 +113,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
-    facts = engine.facts()
+    facts = _facts_of(engine)
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():
         check_architecture(image, found, facts)
@@ -121,6 +121,16 @@ def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines, str
     machine = examined(_asked(job, planned, required=False), _placed(engine, facts), home=home)
     buckets = _buckets(job, name, make=False)
     return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, machine=machine)
+
+
+def _facts_of(engine: Engine) -> EngineFacts:
+    """What it is. In a place that restricts it, replicas, which have names and a network, are an error."""
+    facts = engine.facts()
+    if facts.place is not None:
+        from smlocal.jobs.planning.aspects.place.look import refuse_platform
+
+        refuse_platform(facts.place, "jobs of AI Platform")
+    return facts
 
 
 def _document(recorded: Mapping[str, Any]) -> Document:

@@ -22,7 +22,7 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import RareRules, notes_of, some
-from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, named_there, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.view import Reporter
@@ -100,6 +100,7 @@ def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, str
 
 def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
+    hosts = named_there(work, facts.engines.first.place).hosts
     arn = sagemaker_arn(kind.IN_ARN, name, region=facts.region, account=facts.account)
     request = {"ProcessingJobName": name, **job.raw}
     named = Named(platform=kind.NAME, name=name, arn=arn, request=request, session=SESSION_NAME)
@@ -113,7 +114,7 @@ def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) 
         return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=folders,
-            files=config_files(job, host, work.hosts, name=name, arn=arn),
+            files=config_files(job, hosts[work.hosts.index(host)], hosts, name=name, arn=arn),
             variables={"AWS_REGION": facts.region},
         )
 

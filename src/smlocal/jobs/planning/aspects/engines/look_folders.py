@@ -49,12 +49,14 @@ _FAST_SECONDS: Final = 0.05
 
 def with_known_folders(facts: EngineFacts, home: str) -> EngineFacts:
     """The facts with the remembered ones; nothing is tried."""
+    if facts.place is not None:
+        return facts
     return _with(facts, tried(home, tried_key(facts, home))) or facts
 
 
 def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | None, home: str) -> EngineFacts:
     """The facts with those that are known or can be tried now; without an image nothing can be tried."""
-    if not facts.identity:
+    if not facts.identity or facts.place is not None:
         return facts
     known = _with(facts, tried(home, tried_key(facts, home)))
     if known is not None:
@@ -66,7 +68,7 @@ def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | No
 
 def try_folders_again(facts: EngineFacts, engine: Engine, image: str, home: str) -> EngineFacts:
     """The same, whatever is remembered."""
-    if not facts.identity:
+    if not facts.identity or facts.place is not None:
         return facts
     try:
         found = try_folders(facts, engine, image, home)

@@ -247,6 +247,9 @@ def no_fuse(work: Workload, inputs: InputFacts, engines: Sequence[EngineFacts]) 
     streamed = [each.name for each in work.channels if each.mode == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
+    for engine in engines:
+        if engine.place is not None:
+            return f"{engine.place.name} is not known to show mounts of the home folder to containers"
     if any(each.desktop for each in engines):
         return "the engine runs in a virtual machine"
     if not all(each.shares_folders for each in engines):
