@@ -221,15 +221,6 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     place = engine.facts().place
     if facts.size > _LARGE:
         said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
-<<<<<<< HEAD
-    room = engine.disk_room()
-    if room is not None and room.copies and facts.size * _COPIES > room.free:
-        free = f"{readable_bytes(room.free)} are free at {room.folder}"
-        said(f"reading {image} without its layers: it has {readable_bytes(facts.size)}, and {free}")
-        # Not remembered: with more room, the layers are read too.
-        if (flattened := _flattened(facts, engine, wanted(wishes, names))) is not None:
-            return flattened
-=======
     if place is not None:
         from smlocal.check.own_reading import read_by_itself  # for few users
 
@@ -238,7 +229,13 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         saved = SavedImage(files=files, history=())
         store_image(home, facts.id, wishes, saved)
         return saved
->>>>>>> w
+    room = engine.disk_room()
+    if room is not None and room.copies and facts.size * _COPIES > room.free:
+        free = f"{readable_bytes(room.free)} are free at {room.folder}"
+        said(f"reading {image} without its layers: it has {readable_bytes(facts.size)}, and {free}")
+        # Not remembered: with more room, the layers are read too.
+        if (flattened := _flattened(facts, engine, wanted(wishes, names))) is not None:
+            return flattened
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
