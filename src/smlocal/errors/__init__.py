@@ -344,12 +344,6 @@ class EngineRemoteError(MachineNotReadyError):
     id = "engine-remote"
 
 
-class NamesAlikeError(MachineNotReadyError):
-    """Names of a job are one name on the disk of smlocal's home, which ignores case."""
-
-    id = "names-alike"
-
-
 class RegionNameError(MachineNotReadyError):
     """The region of the environment or the AWS profile is not valid."""
 

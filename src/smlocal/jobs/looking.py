@@ -24,8 +24,6 @@ from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EngineShare
 from smlocal.jobs.planning.aspects.image.look import check_architecture, image_of_all, with_files
 from smlocal.jobs.planning.aspects.inputs.look import (
     check_access,
-    check_names,
-    home_ignores_case,
     list_inputs,
     no_fuse,
     seen_inputs,
@@ -47,11 +45,15 @@ from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
 
 if TYPE_CHECKING:
+    from smlocal.base.alike_names import ignores_case
+    from smlocal.jobs.planning.aspects.inputs.look_names import check_names
     from smlocal.jobs.planning.aspects.inputs.look_space import check_space
     from smlocal.jobs.planning.aspects.place.look import check_place, inputs_there
 else:
+    check_names = at_use("smlocal.jobs.planning.aspects.inputs.look_names", "check_names")
     check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
     check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
+    ignores_case = at_use("smlocal.base.alike_names", "ignores_case")
     inputs_there = at_use("smlocal.jobs.planning.aspects.place.look", "inputs_there")
 
 _Machines = Mapping[str, MachineFacts]
@@ -244,7 +246,7 @@ def _facts(
     )
     inputs = replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each]))
     first = placed.first.facts
-    if home_ignores_case(place.home):
+    if os.path.exists(f"{place.home}/JOBS") and ignores_case(place.home):
         check_names(work, inputs, placed)
         first = replace(first, ignores_case=True)
     return Facts(

@@ -12,7 +12,6 @@ from smlocal.engine.facts import EngineFacts
 from smlocal.errors import (
     CredentialsMissingError,
     EngineRemoteError,
-    NamesAlikeError,
     PathInDescriptionError,
     PipeUnreachableError,
     SourceEmptyError,
@@ -27,7 +26,6 @@ from smlocal.terms.model.structure import is_local_path
 from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
-    from smlocal.base.alike_names import first_alike, ignores_case
     from smlocal.data.channels.fastfile.availability import why_no_fuse
     from smlocal.data.sources.channel import ChannelSource, list_channel
     from smlocal.data.sources.local_listing import list_folder, locate_file_system
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from smlocal.data.sources.source_errors import RequestedSource
     from smlocal.engine.seen_folders import is_folder_seen, is_listing_seen
 else:
-    first_alike = at_use("smlocal.base.alike_names", "first_alike")
-    ignores_case = at_use("smlocal.base.alike_names", "ignores_case")
     is_folder_seen = at_use("smlocal.engine.seen_folders", "is_folder_seen")
     is_listing_seen = at_use("smlocal.engine.seen_folders", "is_listing_seen")
     list_folder = at_use("smlocal.data.sources.local_listing", "list_folder")
@@ -284,36 +280,6 @@ def seen_inputs(work: Workload, inputs: InputFacts, placed: PlacedEngines, image
         inputs,
         listings={name: each if name in pipes else judged(each) for name, each in inputs.listings.items()},
         code=None if inputs.code is None else judged(inputs.code),
-    )
-
-
-def check_names(work: Workload, inputs: InputFacts, placed: PlacedEngines) -> None:
-    """Refuse names that would be one on the disk of the home, which ignores case: all but one file would be lost."""
-    if placed.first.facts.shares_folders and (pair := first_alike(each.name for each in work.channels)):
-        raise _alike("the channels ", pair)
-    listings = {
-        f'channel "{each.name}": ': inputs.listings.get(each.name) for each in work.channels if _stored(each, inputs)
-    }
-    for subject, listing in {**listings, "the code: ": inputs.code}.items():
-        kept = listing is None or (not listing.remote and listing.whole_tree and not listing.copy_reasons)
-        if listing is not None and not kept and (pair := first_alike(listing.paths)):
-            raise _alike(subject, pair)
-
-
-def home_ignores_case(home: str) -> bool:
-    """Whether the disk of the home does. One call for almost every home."""
-    return os.path.exists(f"{home}/JOBS") and ignores_case(home)
-
-
-def _stored(channel: AskedChannel, inputs: InputFacts) -> bool:
-    """Whether the files of a channel get names on this machine."""
-    return channel.mode == "File" or (channel.mode == "FastFile" and inputs.no_fuse is not None)
-
-
-def _alike(subject: str, pair: tuple[str, str]) -> NamesAlikeError:
-    return NamesAlikeError(
-        f"{subject}{pair[0]} and {pair[1]} are one name on the disk of smlocal's home, which ignores case",
-        remedy=["Rename one of them, or set SMLOCAL_HOME to a folder on a case-sensitive disk."],
     )
 
 
