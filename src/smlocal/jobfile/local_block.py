@@ -61,7 +61,9 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
         if data.keys() & {"Endpoints", "NetworkRange"}:
             found += _wrong_network(local)
         if data.keys() & {"Engines", "Placement"}:
-            found += [*_wrong_engines(local.Engines), *_wrong_placement(local)]
+            found += [*_wrong_engines(local.Engines, _ENGINES), *_wrong_placement(local)]
+        if data.keys() & {"SpreadOver", "EngineInstances"}:
+            found += _wrong_spread(local)
     return local, found
 
 
@@ -175,9 +177,9 @@ def _is_day(text: str) -> bool:
     return True
 
 
-def _wrong_engines(engines: Sequence[str]) -> Iterator[Violation]:
+def _wrong_engines(engines: Sequence[str], member: Path) -> Iterator[Violation]:
     for index, engine in enumerate(engines):
-        place = (*_ENGINES, index)
+        place = (*member, index)
         scheme, separator, _ = engine.partition("://")
         if not engine.strip():
             yield _says(place, "is empty; write an address such as ssh://HOST, or the name of a Docker context")
@@ -186,6 +188,12 @@ def _wrong_engines(engines: Sequence[str]) -> Iterator[Violation]:
             yield _says(place, f"'{engine}' is {what}: smlocal supports unix://, tcp:// and ssh://")
         elif engine in engines[:index]:
             yield _says(place, f"'{engine}' is in the list twice")
+
+
+def _wrong_spread(local: LocalSettings) -> Iterator[Violation]:
+    yield from _wrong_engines(local.SpreadOver, (LOCAL, "SpreadOver"))
+    if local.EngineInstances is not None and not local.SpreadOver:
+        yield _says((LOCAL, "EngineInstances"), "needs the engines in Local.SpreadOver, or --spread-over")
 
 
 def _wrong_placement(local: LocalSettings) -> Iterator[Violation]:
