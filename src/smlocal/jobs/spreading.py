@@ -18,11 +18,11 @@ from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError,
 from smlocal.errors.of_jobs import EnginesGoneError, EnginesTooSmallError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide import spreading as book
-from smlocal.jobs.decide.spreading import LOST, TAKEN, Need, Room, choose_engine, need_of
+from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_engine, need_of
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.aspects.accelerators.plan import gpu_counts
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines, machine_facts
-from smlocal.jobs.planning.model import SPREAD_OVER, Note
+from smlocal.jobs.planning.model import Note
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.database import StoreChanges
@@ -37,12 +37,8 @@ else:
     find_gpus = at_use("smlocal.jobs.planning.aspects.accelerators.look", "find_gpus")
     image_of_all = at_use("smlocal.jobs.planning.aspects.image.look", "image_of_all")
 
-_BOOK: Final = ("SpreadOver", "engines")
-"""The kind and the name of the resource."""
 _PAUSE: Final = 0.1
 """Seconds between looks at the store while no engine has room."""
-_ASK_AGAIN: Final = 15.0
-"""Seconds after which a job that waits for room asks the engines once more."""
 Prepare = Callable[[Engines], PreparedPlan]
 
 
@@ -115,7 +111,7 @@ def _on(chosen: Room, prepared: PreparedPlan, count: int) -> PreparedPlan:
     text = f"the job runs whole on {chosen.engine}, that of {count} engines with the most free room (Local.SpreadOver)"
     plan = prepared.plan
     return replace(
-        prepared, plan=replace(plan, spread=chosen.engine, notes=(*plan.notes, Note(id=SPREAD_OVER, text=text)))
+        prepared, plan=replace(plan, spread=chosen.engine, notes=(*plan.notes, Note(id="spread-over", text=text)))
     )
 
 
@@ -124,7 +120,7 @@ def _prepare_leader(prepare: Prepare, local: LocalSettings) -> PreparedPlan:
     answers.check()
     prepared = prepare(answers.engines)
     text = f"each job runs whole on one of {len(local.SpreadOver)} engines: {', '.join(local.SpreadOver)}"
-    notes = [Note(id=SPREAD_OVER, text=text)]
+    notes = [Note(id="spread-over", text=text)]
     for address, why in answers.lost.items():
         said = f"{answers.names[address]} does not answer, and gets no jobs until it does: {why}"
         notes.append(Note(id="engine-silent", text=said, warning=True))
@@ -190,7 +186,7 @@ def _begin(
                 leave_alone(store, answers.lost)
             answers.check()
             rooms = [room for room in rooms if not here or room.address.startswith("unix://")] or rooms
-            again = time.monotonic() + _ASK_AGAIN
+            again = time.monotonic() + chosen_timeouts().back
             while time.monotonic() < again:
                 seen = changes.number()
                 chosen = _take(store, rooms, need, name=name, run_id=run_id, most=most)
@@ -294,12 +290,12 @@ def _not_paused(store: Store, engines: Engines) -> Engines:
 
 
 def _body(store: Store) -> Mapping[str, dict[str, float]]:
-    found = store.resource(*_BOOK)
+    found = store.resource(*BOOK)
     return {TAKEN: {}, LOST: {}} if found is None else found.body
 
 
 def _change(store: Store, make: Callable[[dict[str, dict[str, object]]], dict[str, dict[str, object]]]) -> None:
-    kind, name = _BOOK
+    kind, name = BOOK
     now = time.time()
     if store.change_resource(kind, name, make, at=now) is None:
         empty: dict[str, dict[str, object]] = {TAKEN: {}, LOST: {}}

@@ -11,6 +11,8 @@ from typing import Any, Final
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.terms.hosts import EVERY, Host
 
+BOOK: Final = ("SpreadOver", "engines")
+"""The kind and the name of the resource that it is."""
 TAKEN, LOST = "Taken", "Lost"
 """Members of the book: what each job takes, by its name, and until when each lost engine is left alone."""
 _PREPARING_SECONDS: Final = 120.0
@@ -97,6 +99,7 @@ def entry_of(room: Room, need: Need, *, run: str, at: float) -> dict[str, Any]:
     """What is written of a job. `run`: its run id; empty if it is not recorded yet."""
     return {
         "Engine": room.address,
+        "Name": room.engine,
         "Run": run,
         "At": at,
         "Need": [need.cpus, need.memory_mib, need.gpus, need.machines, need.instances],
