@@ -62,8 +62,7 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
             found += _wrong_network(local)
         if data.keys() & {"Engines", "Placement"}:
             found += [*_wrong_engines(local.Engines, _ENGINES), *_wrong_placement(local)]
-        if data.keys() & {"SpreadOver", "EngineInstances"}:
-            found += _wrong_spread(local)
+        found += _wrong_engines(local.SpreadOver, (LOCAL, "SpreadOver"))
     return local, found
 
 
@@ -188,12 +187,6 @@ def _wrong_engines(engines: Sequence[str], member: Path) -> Iterator[Violation]:
             yield _says(place, f"'{engine}' is {what}: smlocal supports unix://, tcp:// and ssh://")
         elif engine in engines[:index]:
             yield _says(place, f"'{engine}' is in the list twice")
-
-
-def _wrong_spread(local: LocalSettings) -> Iterator[Violation]:
-    yield from _wrong_engines(local.SpreadOver, (LOCAL, "SpreadOver"))
-    if local.EngineInstances is not None and not local.SpreadOver:
-        yield _says((LOCAL, "EngineInstances"), "needs the engines in Local.SpreadOver, or --spread-over")
 
 
 def _wrong_placement(local: LocalSettings) -> Iterator[Violation]:

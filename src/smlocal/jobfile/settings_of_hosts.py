@@ -107,7 +107,7 @@ class PlacementSettings(Structure):
         default=SPREAD,
         description="Which host runs on which engine: spread (round robin), or a map with the engine of each host.",
     )
-    SpreadOver: Annotated[list[NotEmpty], Items(minimum=1, maximum=32)] = setting(
+    SpreadOver: Annotated[list[NotEmpty], Items(minimum=0, maximum=32)] = setting(
         default_factory=list,
         description="Engines for whole jobs: each job, and each that a search or a pipeline makes, runs on that with "
         "the most free room for its instance type. With Engines too, jobs with several hosts use those.",

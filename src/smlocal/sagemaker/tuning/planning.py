@@ -173,7 +173,8 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
     config = file.raw["HyperParameterTuningJobConfig"]
     plan = file.plan("")
     yield "tuning-strategy", _NOTE_OF_STRATEGY[plan.strategy]
-    yield "tuning-parallel", "training jobs that run at once share this machine, so each is slower than alone"
+    where = "these machines" if file.local.SpreadOver else "this machine"
+    yield "tuning-parallel", f"training jobs that run at once share {where}, so each is slower than alone"
     if "HyperParameterTuningJobName" not in file.raw:
         yield "relaxed-tuning-name", "HyperParameterTuningJobName is missing; the service requires it"
     if any(each.scaling == "Auto" and each.kind != "Categorical" for part in plan.definitions for each in part.ranges):
