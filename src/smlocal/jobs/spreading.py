@@ -17,6 +17,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
 from smlocal.errors.of_jobs import EnginesGoneError, EnginesTooSmallError
 from smlocal.jobfile.settings import LocalSettings
+from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide import spreading as book
 from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_engine, need_of
 from smlocal.jobs.documents import RECALL
@@ -29,6 +30,7 @@ from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.store.resources import StoredResource
 from smlocal.jobs.view import Reporter
+from smlocal.terms.statuses import JobStatus
 
 if TYPE_CHECKING:
     from smlocal.jobs.planning.aspects.accelerators.look import find_gpus
@@ -197,6 +199,8 @@ def _begin(
                     told = True
                 while time.monotonic() < again and changes.number() == seen:
                     time.sleep(_PAUSE)
+                if run_id and store.get(name).status is JobStatus.STOPPING:
+                    raise StagingStoppedError
 
 
 def _take(store: Store, rooms: Iterable[Room], need: Need, *, name: str, run_id: str, most: int | None) -> Room | None:

@@ -134,6 +134,27 @@ def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: O
     assert (refused.returncode, "none of the engines" in refused.stderr) == (3, True), refused.stderr
 
 
+@pytest.mark.slow(3)
+def test_a_job_that_waits_for_room_is_stopped_with_its_search(spread: Life, own_engine: OwnEngine) -> None:
+    own_engine.load(spread.image)
+    tuning = Tuning(life=spread)
+    path = tuning.file("full", LOSS, definition=held("1", "2"), **over(own_engine, EngineInstances=1))
+    assert spread("run", "--detach", path).returncode == 0
+    tuning.until_training("full", 1)
+    spread.until(
+        lambda: len(tuning.children("full")) == 2 and all(not each.pending for each in tuning.children("full"))
+    )
+    assert spread("stop", "full", "--grace", "0").returncode == 0
+    assert tuning.wait("full")["HyperParameterTuningJobStatus"] == "Stopped"
+    assert sorted(each.started is None for each in tuning.children("full")) == [False, True]
+    assert {each.status for each in tuning.children("full")} == {"Stopped"}
+    too_large = spread("run", spread.job_file("large", "true", hosts=2, **over(own_engine, EngineInstances=1)))
+    assert (too_large.returncode, "engines-too-small" in too_large.stderr) == (3, True), too_large.stderr
+    whole = spread("run", spread.job_file("whole", "true", hosts=2, **over(own_engine)), "--json")
+    assert whole.returncode == 0, whole.stderr
+    assert json.loads(whole.stdout)["Local"]["Placement"] == dict.fromkeys(["algo-1", "algo-2"], own_engine.address)
+
+
 @pytest.mark.slow(5)
 @pytest.mark.long
 def test_a_step_whose_engine_is_lost_is_tried_again_on_another(
