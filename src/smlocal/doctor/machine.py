@@ -16,7 +16,7 @@ from typing import Any
 
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
 from smlocal.engine.containers import PROBE_PROGRAM
-from smlocal.engine.docker import DockerEngine
+from smlocal.engine.docker import DockerEngine, engine_at
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
@@ -125,7 +125,7 @@ class Machine:
     def engine(self) -> DockerEngine:
         """The engine, after it has answered."""
         self.details  # noqa: B018 - raises if it is unreachable
-        return DockerEngine(self.endpoint)
+        return engine_at(self.endpoint)
 
     @property
     def inspection(self) -> Inspection:

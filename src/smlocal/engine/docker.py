@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, c
 from smlocal.base.at_use import at_use
 from smlocal.base.regex import regex
 from smlocal.engine import podman
-from smlocal.engine.client import Client
+from smlocal.engine.client import Client, place_at
 from smlocal.engine.containers import probe
 from smlocal.engine.documents import (
     container_document,
@@ -74,14 +74,24 @@ def _checked_answer(
     return cast("Callable[Concatenate[DockerEngine, _Given], _Result]", call)
 
 
+def engine_at(endpoint: EngineAddress) -> "DockerEngine":
+    """The engine at this address. Nothing is sent yet."""
+    place = place_at(endpoint)
+    if place is None:
+        return DockerEngine(endpoint)
+    from smlocal.engine.place_engine import PlaceEngine  # for few users
+
+    return PlaceEngine(endpoint, place)
+
+
 def connect() -> "DockerEngine":
     """Find the engine. The first call shows whether it answers."""
-    return DockerEngine(find_endpoint())
+    return engine_at(find_endpoint())
 
 
 def connect_to(address: str) -> "DockerEngine":
     """The engine that a job ran on, which may differ from the one for new jobs."""
-    return DockerEngine(endpoint_at(address))
+    return engine_at(endpoint_at(address))
 
 
 class DockerEngine:
@@ -195,7 +205,7 @@ class DockerEngine:
         """Make a container. The source of a bind mount must exist."""
         if self.client.product == "podman":
             spec = podman.with_gateway(self.client, spec)
-        document = container_document(spec, self.client.product)
+        document = self.document(spec)
         try:
             answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
         except EngineError as error:
@@ -206,6 +216,10 @@ class DockerEngine:
         if spec.joined:
             of_networks.join_networks(self.client, container, spec.joined)
         return container
+
+    def document(self, spec: ContainerSpec) -> dict[str, Any]:
+        """The body of a request that creates this container."""
+        return container_document(spec, self.client.product)
 
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from smlocal.engine.docker import DockerEngine
+from smlocal.engine.docker import engine_at
 from smlocal.engine.endpoint import EngineAddress, endpoint_at, endpoint_named, find_endpoint
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineTwiceError
@@ -60,4 +60,4 @@ def engines_at(addresses: Iterable[str]) -> Engines:
 
 
 def _connected(endpoints: Iterable[EngineAddress]) -> Engines:
-    return Engines({endpoint.address: DockerEngine(endpoint) for endpoint in endpoints})
+    return Engines({endpoint.address: engine_at(endpoint) for endpoint in endpoints})

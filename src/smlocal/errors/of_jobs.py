@@ -87,10 +87,28 @@ class IsolatedJobError(RequestRefusedError):
     id = "isolated-job"
 
 
+class HostNetworkError(RequestRefusedError):
+    """The job is to be on the network of the engine's machine, and asks for what is not possible there."""
+
+    id = "host-network"
+
+
 class NetworkUnknownError(MachineNotReadyError):
     """The engine does not have a network that the job joins."""
 
     id = "network-unknown"
+
+
+class OneHostError(MachineNotReadyError):
+    """The job has several hosts, in a place whose containers are all on one."""
+
+    id = "one-host"
+
+
+class NotInPlaceError(MachineNotReadyError):
+    """The job asks for something that the place does not let its engine do."""
+
+    id = "not-in-studio"
 
 
 class DebugPortError(MachineNotReadyError):

@@ -102,7 +102,7 @@ def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:
         *("AllowedPaths", "AllowedBuckets", "Publish", "CacheGiB", "Credentials"),
         *("Engines", "Placement", "NetworkRange", "Endpoints", "Ulimits", "DataParallel", "Pull", "Keep"),
         *("SpreadOver", "EngineInstances"),
-        *("ErrorDelaySeconds", "Rules", "OnRule", "Check", "Networks", "AddHosts", "DebugPort"),
+        *("ErrorDelaySeconds", "Rules", "OnRule", "Check", "Network", "Networks", "AddHosts", "DebugPort"),
     }
 
 

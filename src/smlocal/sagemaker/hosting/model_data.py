@@ -24,6 +24,7 @@ from smlocal.terms.validation.violation import Path
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import archive as foreign
     from smlocal.base.foreign_archive.stream import opened, pieces_of
+    from smlocal.data.sources.local_listing import list_folder
     from smlocal.data.sources.s3.client import open_store
     from smlocal.data.sources.s3.interface import ObjectStore
     from smlocal.data.sources.s3_listing import list_object, list_prefix
@@ -32,6 +33,7 @@ else:  # most models are folders or archives of this machine
     foreign = at_use("smlocal.base.foreign_archive.archive")
     opened = at_use("smlocal.base.foreign_archive.stream", "opened")
     pieces_of = at_use("smlocal.base.foreign_archive.stream", "pieces_of")
+    list_folder = at_use("smlocal.data.sources.local_listing", "list_folder")
     open_store = at_use("smlocal.data.sources.s3.client", "open_store")
     list_object = at_use("smlocal.data.sources.s3_listing", "list_object")
     list_prefix = at_use("smlocal.data.sources.s3_listing", "list_prefix")
@@ -154,6 +156,8 @@ def local_files(
     model: ModelPlan, *, list_remote: Callable[[], Listing], download: Callable[[TreePlan], Listing]
 ) -> Listing:
     """The files of a model on this machine. A model in S3 is downloaded; `StagingError` if that fails."""
+    if model.path and model.form == "folder":  # one that cannot be mounted
+        return list_folder(model.path, subject="the model", member="S3Uri", directory="/")
     return _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
 
 

@@ -35,6 +35,7 @@ SOMETHING: dict[str, str] = {
     "Placement": "{workerpool0-0: a}, Engines: [a]",
     "SpreadOver": "[a]",
     "EngineInstances": "2",
+    "Network": "host",
     "ResourceConfigKeys": "three-keys",
     "NetworkInterface": "eth1",
     "MergeOutput": "true",

@@ -80,6 +80,7 @@ def test_defaults_of_local() -> None:
         "SpreadOver": [],
         "EngineInstances": None,
         "NetworkRange": "198.18.0.0/15",
+        "Network": None,
         "Networks": [],
         "AddHosts": {},
         "Endpoints": {},
