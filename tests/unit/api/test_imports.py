@@ -111,8 +111,8 @@ SIMPLE = {
         ),
     ),
 }
-# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves. Settings for many
-# jobs on several engines and for the network of this machine, and the record of a place that restricts its engine.
+# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves. Settings for
+# many jobs on several engines and for the network of this machine; a place that restricts its engine.
 JOBS = {
     "training": Needs(
         ours=237,
