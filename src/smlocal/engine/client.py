@@ -297,6 +297,11 @@ class Client:
 
     def _remedy(self) -> Iterator[str]:
         name, command = self.endpoint.name, self.endpoint.command
+        if self.place is not None:
+            from smlocal.engine.place import without_engine  # for few users
+
+            yield from without_engine(self.place)
+            return
         if command:
             yield f"Does this work?  {join(command)}     It must not ask for a password."
         elif name:

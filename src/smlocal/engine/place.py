@@ -6,7 +6,7 @@ known to refuse, and to allow, stands in docs/studio.md. A notebook instance has
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from smlocal.engine.facts import Place
@@ -33,8 +33,23 @@ def place_of(metadata: str) -> Place | None:
             document = json.loads(file.read(_LARGEST))
     except (OSError, ValueError):
         return None
-    app = document.get("AppType") if isinstance(document, dict) else None
-    return Place(app=app) if isinstance(app, str) and app in _APPS else None
+    if not isinstance(document, dict):
+        return None
+    app, domain = document.get("AppType"), document.get("DomainId")
+    if not isinstance(app, str) or app not in _APPS:
+        return None
+    return Place(app=app, domain=domain if isinstance(domain, str) else "")
+
+
+def without_engine(place: Place) -> Iterator[str]:
+    """What to do where no engine answers: it is off unless an administrator of the domain has turned it on."""
+    yield f"{place.name} has no Docker unless an administrator of the domain turns it on:"
+    domain = place.domain or "DOMAIN"
+    yield (
+        f"aws sagemaker update-domain --domain-id {domain} --domain-settings-for-update "
+        """'{"DockerSettings":{"EnableDockerAccess":"ENABLED"}}'"""
+    )
+    yield "Then stop this space and run it again. More: smlocal help studio"
 
 
 _GREETINGS: Final = ("/v1.41/version", "/v1.41/containers/json?limit=1")

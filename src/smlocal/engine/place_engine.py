@@ -128,16 +128,14 @@ class PlaceEngine(DockerEngine):
         *,
         small: bool = False,  # noqa: ARG002  as in the interface
     ) -> Generator[bytes, None, None]:
-        """Have `tar` read the same mount, or a container's image before its start. What it wrote elsewhere stays there.
-
-        Of the whole file system, what the engine mounts is left out.
-        """
+        """Have `tar` read the same mount, or the image before the start. What was written elsewhere is out of reach."""
         origin = self.origin(container)
         if not _is_in(path, origin.mounts) and self.state(container).status != "created":
             raise self.client.refused(f"the files of a container that has begun, such as {path}", _UNKNOWN)
         folder, name = posixpath.split(path.rstrip("/"))
-        what = ("--", name) if name else (*_LEFT_OUT, ".")
-        yield from self._tar(container, origin, ("-C", folder or "/", "-cf", "-", *what))
+        if not name:
+            raise self.client.refused("all files of a container", _UNKNOWN)
+        yield from self._tar(container, origin, ("-C", folder, "-cf", "-", "--", name))
 
     def put_archive(
         self,
@@ -191,9 +189,6 @@ class PlaceEngine(DockerEngine):
             if error.is_of_runtime:
                 raise self.client.refused("archives of a container's files", "and the image has no tar") from error
             raise
-
-
-_LEFT_OUT: Final = tuple(f"--exclude=./{name}" for name in ("proc", "sys", "dev"))
 
 
 def restricted(document: dict[str, Any], mounts: Sequence[Mount], network: str) -> dict[str, Any]:

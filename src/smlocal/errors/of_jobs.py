@@ -123,6 +123,12 @@ class ContainerNotRunningError(RequestRefusedError):
     id = "container-not-running"
 
 
+class ShellNotAllowedError(MachineNotReadyError):
+    """The place where smlocal runs starts no further process in a container, and makes no image of one."""
+
+    id = "shell-not-allowed"
+
+
 class ShellMissingError(RequestRefusedError):
     """The image has no shell that could be opened."""
 
@@ -163,3 +169,9 @@ class IsATuningJobError(RequestRefusedError):
     """What is described is a tuning job, and a training job is wanted."""
 
     id = "is-a-tuning-job"
+
+
+class DiskTooSmallError(MachineNotReadyError):
+    """What would be written is larger than the free space of its disk, which is known before."""
+
+    id = "disk-too-small"
