@@ -157,3 +157,9 @@ class IsATuningJobError(RequestRefusedError):
     """What is described is a tuning job, and a training job is wanted."""
 
     id = "is-a-tuning-job"
+
+
+class DiskTooSmallError(MachineNotReadyError):
+    """What would be written is larger than the free space of its disk, which is known before."""
+
+    id = "disk-too-small"

@@ -39,8 +39,10 @@ from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
 
 if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.inputs.look_space import check_space
     from smlocal.jobs.planning.aspects.place.look import check_place, inputs_there
 else:
+    check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
     check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
     inputs_there = at_use("smlocal.jobs.planning.aspects.place.look", "inputs_there")
 
@@ -108,7 +110,17 @@ def prepare(
                 try_out(_asked(work, each), each, machines[each.facts.address])
         image = _with_files(work, image, placed, home)
     planned = plan(_facts(work, data, placed, image, place, machines=machines, remove_leftovers=True))
+    if _writes_data(planned):
+        check_space(planned, home)
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
+
+
+def _writes_data(plan: JobPlan) -> bool:
+    """Whether data is downloaded or copied before the containers start."""
+    trees = [tree for host in plan.hosts for tree in host.inputs.trees]
+    if plan.inputs.code is not None:
+        trees.append(plan.inputs.code)
+    return any(tree.listing.remote or tree.staging == "copy" for tree in trees)
 
 
 def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
