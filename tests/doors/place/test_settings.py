@@ -1,7 +1,8 @@
-"""What jobs may ask for in a place like SageMaker Studio: given in another way there, or refused before anything is made."""
+"""What jobs ask for in a place like SageMaker Studio: given in another way, or refused before anything is made."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.doors.place.conftest import RESOURCES, Here
@@ -42,7 +43,7 @@ def test_rules_are_evaluated_beside_the_job(folder: str, here: Here) -> None:
         rule("bad", "until_there a; say IssuesFound 2 bad"),
     ]
     wait = "mkdir -p /opt/ml/output/tensors; echo tensor > /opt/ml/output/tensors/a; sleep 1"
-    more = {"DebugHookConfig": {"S3OutputPath": folder}, "DebugRuleConfigurations": rules}
+    more: dict[str, Any] = {"DebugHookConfig": {"S3OutputPath": folder}, "DebugRuleConfigurations": rules}
     answer = here.run(here.training("place-rules", wait, **more))
     assert answer["TrainingJobStatus"] == "Completed", answer
     found = {each["RuleConfigurationName"]: each for each in answer["DebugRuleEvaluationStatuses"]}
@@ -78,7 +79,8 @@ def test_containers_of_an_endpoint_have_ports_of_their_own_and_are_continued(her
 
     assert [here.smlocal("invoke", "place-two", "--body", "y") for _ in range(2)] == ["yab"] * 2
     here.smlocal("stop", "place-two")
-    here.smlocal("wait", "place-two")
+    here.place.run("smlocal", "wait", "place-two")
+    assert here.described("place-two")["Local"]["Leftovers"] == []
 
 
 @pytest.mark.parametrize(
