@@ -324,6 +324,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-rootless": {"rootless": True},
     "engine-ulimits": {"rootless": True, "product": "podman"},
     "engine-untried": {"untried": "no image is at hand to try it with"},
+    "folders-ignore-case": {"ignores_case": True},
     "folders-slow": {"slowness": 11.6},
     "staging-renames": {"rootless": True},
     "studio-network": STUDIO,
