@@ -1,4 +1,4 @@
-"""Errors about endpoints, tuning jobs, networks and shells."""
+"""Errors about endpoints, tuning jobs, networks, names and shells."""
 
 from smlocal.errors.base import MachineNotReadyError, RequestRefusedError, SmlocalError
 
@@ -175,3 +175,9 @@ class DiskTooSmallError(MachineNotReadyError):
     """What would be written is larger than the free space of its disk, which is known before."""
 
     id = "disk-too-small"
+
+
+class NamesAlikeError(MachineNotReadyError):
+    """Names of a job are one name on the disk of smlocal's home, which ignores case."""
+
+    id = "names-alike"
