@@ -8,6 +8,7 @@ from typing import Final
 
 _LONGEST: Final = 100
 """Bytes of a path that every system takes; macOS takes no more than 103."""
+_OPEN_FILES: Final = "/proc/self/fd"
 
 
 @contextmanager
@@ -54,13 +55,19 @@ def connect_to(path: str, *, seconds: float) -> socket.socket:
 
 @contextmanager
 def _short(path: str) -> Iterator[str]:
-    """The path in a form that is short enough for a socket, where this system has one."""
+    """The path in a form that is short enough for a socket."""
     folder, name = os.path.split(path)
-    if len(os.fsencode(path)) <= _LONGEST or not os.path.isdir("/proc/self/fd"):
+    if len(os.fsencode(path)) <= _LONGEST:
         yield path
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{descriptor}/{name}"
-    finally:
-        os.close(descriptor)
+    elif os.path.isdir(_OPEN_FILES):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield f"{_OPEN_FILES}/{descriptor}/{name}"
+        finally:
+            os.close(descriptor)
+    else:
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as short:
+            os.symlink(os.path.abspath(folder), f"{short}/to")
+            yield f"{short}/to/{name}"

@@ -23,7 +23,7 @@ from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
-NOT_LINUX = Path(__file__).with_name("not_linux")
+NOT_LINUX = Path(__file__).parents[2] / "kit" / "not_linux"
 TWO: dict[str, Any] = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 
 
@@ -179,7 +179,7 @@ def test_a_home_that_is_seen_and_data_that_is_not(
 def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
     """Everything that smlocal does with such an engine could be done on macOS. It has not been tried there."""
     tried = life.folder / "tried"
-    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(tried)}
+    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX": str(tried)}
     parts = job_parts(life)
     script = """
         cd /opt/ml; cat input/data/train/a input/data/fast/a checkpoints/before; sh code/own.sh

@@ -86,6 +86,7 @@ def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
     engine = DockerEngine(at(serve(PING, b"", answer(200, b"[")[:-1])))
     assert engine.facts().version == "20.10.24"
@@ -96,6 +97,7 @@ def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_is_gone_is_lost(serve: Serve) -> None:
     path = serve(PING)
     engine = DockerEngine(at(path))
@@ -137,6 +139,7 @@ def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spok
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
     facts = DockerEngine(at(serve(PING.replace(b"Docker/20.10.24", b"Libpod/4.3.1")))).facts()
     assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
@@ -188,6 +191,7 @@ def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'
