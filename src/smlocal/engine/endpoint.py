@@ -130,6 +130,11 @@ def _host_of_environment() -> str:
     return os.environ.get("DOCKER_HOST", "").strip()
 
 
+def context_in_use() -> str | None:
+    """The Docker context by which the engine is found; None if an address is set."""
+    return None if _host_of_environment() else _current_context()
+
+
 def _current_context() -> str:
     return str(os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or DEFAULT_CONTEXT)
 
