@@ -51,7 +51,7 @@ ABSENT: dict[ModuleType, tuple[str, ...]] = {
         *("TCP_WINDOW_CLAMP", "MSG_MORE", "MSG_CMSG_CLOEXEC", "MSG_CONFIRM", "MSG_ERRQUEUE", "MSG_FASTOPEN"),
         *("SOCK_CLOEXEC", "SOCK_NONBLOCK", "AF_NETLINK", "AF_PACKET", "AF_ALG", "AF_VSOCK"),
     ),
-    select: ("epoll",),
+    select: ("epoll", "POLLRDHUP", "POLLMSG"),
     resource: (
         *("prlimit", "RUSAGE_THREAD", "RLIMIT_SIGPENDING", "RLIMIT_MSGQUEUE", "RLIMIT_NICE", "RLIMIT_RTPRIO"),
         *("RLIMIT_RTTIME", "RLIMIT_OFILE"),
@@ -59,6 +59,7 @@ ABSENT: dict[ModuleType, tuple[str, ...]] = {
     fcntl: (
         *("F_GETPIPE_SZ", "F_SETPIPE_SZ", "F_GETSIG", "F_SETSIG", "F_GETLEASE", "F_SETLEASE", "F_NOTIFY", "F_EXLCK"),
         *("F_SHLCK", "F_ADD_SEALS", "F_GET_SEALS", "LOCK_MAND", "LOCK_READ", "LOCK_WRITE", "LOCK_RW"),
+        *("F_GETLK64", "F_SETLK64", "F_SETLKW64"),
     ),
     time: ("CLOCK_BOOTTIME", "CLOCK_TAI", "pthread_getcpuclockid"),
     mmap: (

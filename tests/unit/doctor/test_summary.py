@@ -85,7 +85,7 @@ def test_nothing_of_a_users_own_files_and_variables_is_in_it(tmp_path: Path) -> 
     """Whatever is configured, a word of it that may be a secret, a name or a place is not shown."""
     home = tmp_path / "ann-example"
     files = {
-        ".docker/config.json": '{"auths": {"reg.private.example": {"auth": "s3cret"}}, "currentContext": "private-gpu"}',
+        ".docker/config.json": '{"auths": {"reg.private.example": {"auth": "s3cret"}}, "currentContext": "private"}',
         ".aws/credentials": "[private]\naws_access_key_id = AKIAs3cret\naws_secret_access_key = s3cret\n",
         ".aws/config": "[profile private]\nregion = eu-west-1\nrole_arn = arn:aws:iam::123456789012:role/private\n",
     }

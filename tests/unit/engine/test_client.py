@@ -23,13 +23,13 @@ ROOTS = pytest.mark.skipif(os.geteuid() != 0, reason="the engine of the test is 
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(short_folder: Path) -> Iterator[Serve]:
     """Answer each connection in turn with the next of these; then close the door."""
     threads: list[threading.Thread] = []
     requests: list[bytes] = []
 
     def start(*answers: bytes, seen: list[bytes] = requests) -> str:
-        path = tmp_path / f"{len(threads)}.sock"
+        path = short_folder / f"{len(threads)}.sock"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
         listener.listen()
@@ -76,12 +76,12 @@ def test_something_else_answers(serve: Serve, sent: bytes, reason: str) -> None:
     assert caught.value.details[0].startswith(reason)
 
 
-def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
+def test_what_accepts_but_never_answers_is_given_up(short_folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "mute.sock"))
+        listener.bind(str(short_folder / "mute.sock"))
         listener.listen()
         with pytest.raises(EngineUnreachableError) as caught:
-            Client(at(str(tmp_path / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
+            Client(at(str(short_folder / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
     assert caught.value.details == ("no answer within 0.05 s",)
 
 

@@ -78,11 +78,11 @@ class Server:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def serve(short_folder: Path) -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
     def start(rest: Answer) -> Server:
-        servers.append(Server(tmp_path / f"{len(servers)}.sock", rest))
+        servers.append(Server(short_folder / f"{len(servers)}.sock", rest))
         return servers[-1]
 
     yield start
