@@ -9,8 +9,8 @@ touches their own folder or what is tested there, else with `--all` alone. So do
 """
 
 import json
-import re
 import subprocess
+import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import md5
@@ -191,13 +191,9 @@ def _room(path: Sequence[str], rooms: Mapping[str, set[str]]) -> str:
 
 
 def may_import() -> dict[str, set[str]]:
-    """The table of docs/architecture.md: of each room, in the order of the page, those that it may import."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text.partition("\n## The rooms\n")[2].partition("\n## ")[0]
-    return {
-        room: set(re.findall(r"`([\w/]+)`", allowed))
-        for room, allowed in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", table, flags=re.MULTILINE)
-    }
+    """Of each room, in the order of the file, those that it may import."""
+    table = tomllib.loads((ROOT / "tests" / "rooms.toml").read_text(encoding="utf-8"))
+    return {room: set(allowed) for room, allowed in table.items()}
 
 
 def last_whole_run() -> str:

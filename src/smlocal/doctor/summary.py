@@ -39,6 +39,7 @@ def summary(machine: Machine, findings: Mapping[str, Judgement]) -> str:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": _system(),
         "engine": _engine(machine),
+        **({} if machine.place is None else {"place": f"{machine.place.name}, {machine.place.app}"}),
         "context": _context(),
         "folders": _folders(machine),
         "file-system": described_file_system(machine.home),
@@ -79,9 +80,11 @@ def _described(details: EngineDetails) -> str:
     api = ".".join(map(str, details.api))
     kind = ", rootless" if details.rootless else ""
     unlimited = f", cannot limit {' and '.join(details.unlimited)}" if details.unlimited else ""
+    told = (details.storage_driver, f"cgroup v{details.cgroup_version}" if details.cgroup_version else "")
+    known = "".join(f", {each}" for each in told if each)
+    system = f", on {details.operating_system}" if details.operating_system else ""
     return (
-        f"{details.product} {details.version}, API {api}, {details.storage_driver}, "
-        f"cgroup v{details.cgroup_version}{kind}{unlimited}, kernel {details.kernel}, on {details.operating_system}, "
+        f"{details.product} {details.version}, API {api}{known}{kind}{unlimited}, kernel {details.kernel}{system}, "
         f"{details.cpus} CPUs, {readable_bytes(details.memory)}"
     )
 

@@ -4,9 +4,11 @@ A kind of job adds what its containers find: `Contents`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.facts import Place
 from smlocal.jobs.planning.aspects.accelerators.plan import accelerators_of
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.debugging.plan import debug_of
@@ -23,7 +25,13 @@ from smlocal.jobs.planning.aspects.inputs.plan import (
 )
 from smlocal.jobs.planning.aspects.limits.plan import limits_of, wants_limits
 from smlocal.jobs.planning.aspects.mirrored.plan import mirrored_of
-from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, endpoints_of, plan_network
+from smlocal.jobs.planning.aspects.network.plan import (
+    HostNames,
+    JobNetwork,
+    endpoints_of,
+    plan_network,
+    shared_network,
+)
 from smlocal.jobs.planning.aspects.output.plan import output_of
 from smlocal.jobs.planning.aspects.rules.plan import rules_of
 from smlocal.jobs.planning.facts import Facts
@@ -59,6 +67,13 @@ class Named:
     """As given, with the job's name."""
     session: str
     """The name of the session of its credentials."""
+
+
+def named_there(work: Workload, place: Place | None) -> Workload:
+    """The workload with the name that its host is given in containers of a place; outside of one it is as it was."""
+    if place is None:
+        return work
+    return replace(work, hosts=tuple(replace(host, name=place.host) for host in work.hosts))
 
 
 def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host], HostContents]) -> JobPlan:
@@ -97,7 +112,7 @@ def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host
         debug=debug_of(local.DebugPort, [host.name for host in work.hosts]),
         stop=work.stop,
         faults=faults_of(work.faults),
-        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
+        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges and facts.engines.first.place is None),
     )
 
 
@@ -111,6 +126,7 @@ def _hosts(
     """Each container, and everything in it."""
     local, engines = work.local, facts.engines
     endpoints, named = endpoints_of(local, engines, facts.network, network.own)
+    place = engines.first.place
     accelerators = accelerators_of(
         work.hosts, local, ((there, machine.accelerators) for there, machine in engines.groups(work.hosts))
     )
@@ -127,7 +143,9 @@ def _hosts(
             HostPlan(
                 host=host,
                 container=f"smlocal-{name}-{facts.run_id}-{host.name}",
-                names=HostNames(
+                names=HostNames(hostname="")
+                if place is not None
+                else HostNames(
                     hostname=found.hostname,
                     # A single host on the default network must be able to resolve its own name.
                     extra_hosts={
@@ -142,6 +160,7 @@ def _hosts(
                 inputs=inputs,
                 # Devices are given by the engine. Where it cannot keep them away, only the variable does.
                 environment={
+                    **({} if place is None else {place.variable: "True"}),
                     **found.variables,
                     **endpoints,
                     **work.variables,
@@ -172,7 +191,7 @@ def _limits(host: Host, work: Workload, engines: EnginesFacts, trees: tuple[Tree
 
 def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
     """A network of the job's own for several hosts, and for isolation."""
-    own = None
+    own, shared = None, shared_network(work.local, facts.engines.first)
     if len(work.hosts) > 1 or work.isolated:
         own = plan_network(
             stem,
@@ -182,5 +201,5 @@ def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
             isolated=work.isolated,
             manager=facts.engines.manager,
         )
-    unreachable = () if work.isolated else facts.network.loopback_only
-    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks))
+    unreachable = () if work.isolated or shared else facts.network.loopback_only
+    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks), shared=shared)

@@ -17,6 +17,8 @@ def network_text(plan: JobPlan) -> str:
 
 
 def _own_text(plan: JobPlan) -> str:
+    if plan.network.shared:
+        return f"on the network {plan.network.shared}, which is not its own"
     if plan.network.own is None:
         return "on the engine's default network"
     kind = "overlay network" if plan.network.own.manager else "network"
@@ -53,6 +55,19 @@ def network_commands(plan: JobPlan) -> Iterator[str]:
     yield f'docker network create --label "smlocal.job=$job" {options} "by-hand-$job" >/dev/null'
     peers = (quote(f"{name}:{address}") for name, address in network.addresses.items())
     yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
+
+
+def naming_options(host: HostPlan) -> Iterator[str]:
+    """Docker's options for the names of a container, if it has some of its own."""
+    if host.names.hostname:
+        yield f"--hostname {quote(host.names.hostname)}"
+    yield from (f"--add-host {quote(f'{other}:{address}')}" for other, address in host.names.extra_hosts.items())
+
+
+def place_differences(plan: JobPlan) -> Iterator[str]:
+    """What docker commands need, and a place is not known to let pass."""
+    if plan.engines.first.place is not None:
+        yield f"Not known to work in {plan.engines.first.place.name}: docker cp, by which files get in and out."
 
 
 def joining_commands(plan: JobPlan, host: HostPlan) -> Iterator[str]:
@@ -110,6 +125,20 @@ def _endpoints_unused(plan: JobPlan, work: Workload) -> str | None:
     return f"Local.Endpoints ({', '.join(work.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
 
 
+def _host_network(plan: JobPlan, work: Workload) -> str | None:
+    if work.local.Network is None:
+        return None
+    engine = plan.engines.first
+    if engine.elsewhere or engine.desktop:
+        whose = f"the machine of the engine at {engine.address}, which is not this one"
+    else:
+        whose = "the rootless engine" if engine.rootless else "this machine"
+    return (
+        f"the container is on the network of {whose} (Local.Network: host): it reaches what listens on 127.0.0.1 "
+        "there, its own ports are open there, and a port in use there is in use for it; the service has no such network"
+    )
+
+
 def _joined(plan: JobPlan, work: Workload) -> str | None:
     return joined_text(plan)
 
@@ -138,6 +167,7 @@ NETWORK_RULES = (
     NoteRule(id="isolation", says=_isolation),
     NoteRule(id="endpoints", says=_endpoints),
     NoteRule(id="endpoints-unused", says=_endpoints_unused),
+    NoteRule(id="host-network", says=_host_network),
     NoteRule(id="networks-joined", says=_joined),
     NoteRule(id="hosts-added", says=_added_hosts),
 )
