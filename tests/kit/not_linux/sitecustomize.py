@@ -104,6 +104,8 @@ KINDS: dict[ModuleType, tuple[str, ...]] = {
     fcntl: ("F_OFD_", "F_SEAL_", "DN_"),
     select: ("EPOLL",),
 }
+_CLONES = {0x40049409, 0x4020940D}
+"""The numbers by which Linux copies files without their content (FICLONE, FICLONERANGE)."""
 _SHORT_PATH = 103
 """Bytes of the path of a Unix socket."""
 _MAC_RELEASE = "24.1.0"
@@ -149,6 +151,7 @@ def _differ() -> None:
         _replace(os, name, _unlink)
     _replace(resource, "getrusage", _getrusage)
     _replace(fcntl, "flock", _flock)
+    _replace(fcntl, "ioctl", _ioctl)
 
 
 def _replace(module: ModuleType, name: str, made: Callable[[Any], Any]) -> None:
@@ -222,6 +225,15 @@ def _flock(original: Any) -> Any:
         original(descriptor, operation)
 
     return flock
+
+
+def _ioctl(original: Any) -> Any:
+    def ioctl(descriptor: Any, request: int, *given: Any) -> Any:
+        if request & 0xFFFFFFFF in _CLONES:
+            raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+        return original(descriptor, request, *given)
+
+    return ioctl
 
 
 def _is_hidden(path: str | bytes) -> bool:
