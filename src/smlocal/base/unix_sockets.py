@@ -2,13 +2,21 @@
 
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-_LONGEST: Final = 100
+from smlocal.base.at_use import at_use
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = at_use("tempfile")
+
+LONGEST: Final = 100
 """Bytes of a path that every system takes; macOS takes no more than 103."""
-_OPEN_FILES: Final = "/proc/self/fd"
+_SHORT: Final = "/tmp"  # noqa: S108 - for a folder of this user alone
 
 
 @contextmanager
@@ -57,17 +65,22 @@ def connect_to(path: str, *, seconds: float) -> socket.socket:
 def _short(path: str) -> Iterator[str]:
     """The path in a form that is short enough for a socket."""
     folder, name = os.path.split(path)
-    if len(os.fsencode(path)) <= _LONGEST:
+    if len(os.fsencode(path)) <= LONGEST:
         yield path
-    elif os.path.isdir(_OPEN_FILES):
+    elif sys.platform == "linux" and os.path.isdir("/proc/self/fd"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            yield f"{_OPEN_FILES}/{descriptor}/{name}"
+            yield f"/proc/self/fd/{descriptor}/{name}"
         finally:
             os.close(descriptor)
     else:
-        from tempfile import TemporaryDirectory
-
-        with TemporaryDirectory() as short:
-            os.symlink(os.path.abspath(folder), f"{short}/to")
-            yield f"{short}/to/{name}"
+        # The kernel counts the bytes of what it is given, and follows links.
+        private = tempfile.mkdtemp(prefix="smlocal-", dir=_SHORT)
+        link = f"{private}/s"
+        try:
+            os.symlink(os.path.abspath(folder), link)
+            yield f"{link}/{name}"
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(link)
+            os.rmdir(private)

@@ -250,7 +250,7 @@ def _hook(event: str, given: tuple[Any, ...]) -> None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given[0])
     elif event in {"socket.bind", "socket.connect"} and isinstance(given[1], str | bytes):
         path = os.fsencode(given[1])
-        if path.startswith(b"\0"):
+        if path.startswith(b"\0") or _is_hidden(path):
             _tried(f"{event} {given[1]!r}")
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         if len(path) > _SHORT_PATH:

@@ -28,6 +28,7 @@ from tests.unit.base.foreign_archive.foreign_archives import (
 )
 
 from smlocal.api.artifact import Artifact
+from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
 from smlocal.base.foreign_archive.stream import ArchiveError, least_unpacked
 from smlocal.endpoint.call import ServiceError
@@ -82,7 +83,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def unpacked(content: bytes, place: Path, *, most: int = 1000) -> dict[str, bytes]:
-    """The files in the folder afterwards; those beside it are as they were."""
+    """The files in the folder afterwards, which is empty before; those beside it are as they were."""
+    remove_tree(str(place))
+    place.mkdir()
     try:
         unpack(ForeignArchive(pieces(content)), str(place), most_paths=most)
     finally:
@@ -210,7 +213,8 @@ def test_several_parts_of_gzip_and_zeros_after_them_are_one_archive(place: Path)
     tar = regular("a", os.urandom(5000)) + regular("b", b"2") + bytes(2 * BLOCK)
     content = b"".join(gzip.compress(tar[at : at + 100]) for at in range(0, len(tar), 100)) + bytes(3000)
     assert set(unpacked(content, place)) == {"a", "b"}
-    unpack(ForeignArchive(pieces(content, 1)), str(place), most_paths=9)
+    (again := place / "again").mkdir()
+    unpack(ForeignArchive(pieces(content, 1)), str(again), most_paths=9)
 
 
 @pytest.mark.parametrize("name", ["train.py", "../train.py"])
