@@ -138,6 +138,36 @@ def test_where_nothing_could_be_tried_each_folder_is_looked_at(
 
 @pytest.mark.slow(1)
 @of_its_own_kernel
+def test_paths_through_a_link_that_only_this_machine_has(life: Life, outside: Path, machine: VirtualMachine) -> None:
+    """As /tmp and /var of a Mac."""
+    (life.folder / "data").mkdir()
+    (life.folder / "data" / "a").write_text("inside\n")
+    (link := outside / "link").symlink_to(life.folder)
+    machine.engine.make_empty(link / "data")
+    machine.engine.make_empty(link / "home")
+    system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
+    inputs = [
+        {**channel(f"{link}/data"), "ChannelName": "file"},
+        {**channel(f"{link}/data", "FastFile"), "ChannelName": "fast"},
+        {"ChannelName": "system", "DataSource": {"FileSystemDataSource": {**system, "DirectoryPath": "/"}}},
+    ]
+    parts: dict[str, Any] = {
+        "InputDataConfig": inputs,
+        "CheckpointConfig": {"S3Uri": f"{link}/saved"},
+        "OutputDataConfig": {"S3OutputPath": f"{link}/out"},
+        "Local": {"Sources": {"fs-01234567": f"{link}/data"}, "Code": f"{link}/data"},
+    }
+    life.environment["SMLOCAL_HOME"] = f"{link}/home"
+    script = "cd /opt/ml; cat input/data/*/a code/a; echo c >checkpoints/c; echo m >model/m"
+    done = life("run", life.job_file("vm-linked", script, **parts), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    assert (life.folder / "home/jobs/vm-linked/logs/algo-1.log").read_text() == "inside\n" * 4
+    assert (os.listdir(life.folder / "saved"), life.model("vm-linked")) == (["c"], ["m"])
+
+
+@pytest.mark.slow(1)
+@of_its_own_kernel
 def test_what_is_refused(life: Life, outside: Path, image: Image, machine: VirtualMachine) -> None:
     machine.engine.load(image("serve"))
     system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
