@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.doors.remote.test_remote import channel
 from tests.jobs.hosting.conftest import Hosting
+from tests.jobs.pipelines.conftest import Pipelines
 from tests.jobs.tuning.conftest import LOSS, Tuning
 from tests.kit.life import Life
 from tests.kit.mac_disk import mac_disk
@@ -146,6 +147,24 @@ def test_archives_and_children(life: Life, image: Image) -> None:
     done = life("run", tuning.file("mac-tuning", LOSS, values=("1", "2")))
     assert "[name-in-use]" in done.stderr
     assert len(tuning.children("Mac-Tuning")) == 2
+
+
+@pytest.mark.slow(2)
+def test_steps_that_differ_only_in_case(life: Life) -> None:
+    pipelines = Pipelines(life=life)
+    read = {"S3Uri": {"Get": "Steps.Train.ModelArtifacts.S3ModelArtifacts"}, "S3DataType": "S3Prefix"}
+    steps = [
+        pipelines.training("Train", "echo big >/opt/ml/model/m"),
+        pipelines.training(
+            "train",
+            "cp /opt/ml/input/data/train/* /opt/ml/model/m; cat /opt/ml/model/m | tar -xzO",
+            arguments={"InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": read}}]},
+        ),
+    ]
+    pipelines.run("mac-steps", steps)
+    names = os.listdir(life.home / "jobs")
+    assert len({alike_key(each) for each in names}) == len(names) == 3
+    assert sorted(life.log(each) for each in names) == ["", "", "big\n"]
 
 
 @pytest.mark.slow(1)
