@@ -12,6 +12,7 @@ import pytest
 from tests.doors.remote.test_remote import channel
 from tests.jobs.hosting.conftest import Hosting
 from tests.jobs.pipelines.conftest import Pipelines
+from tests.jobs.transform.conftest import Transforms
 from tests.jobs.tuning.conftest import LOSS, Tuning
 from tests.kit.life import Life
 from tests.kit.mac_disk import mac_disk
@@ -196,3 +197,16 @@ def test_disks_and_names(disk: Path, tmp_path: Path) -> None:
     assert alike_key("Stra\xdfe/\xc9") == alike_key("STRASSE/e\u0301")
     assert first_alike(["B/x", "b/y"]) == ("B", "b")
     assert first_alike(["a/b", "a/c", "ab"]) is None
+
+
+@pytest.mark.slow(2)
+def test_results_of_objects_that_differ_only_in_case(life: Life, image: Image, tmp_path: Path) -> None:
+    transforms = Transforms(life=life, image=image("transform"))
+    (data := tmp_path / "data").mkdir()
+    for name in ("A.csv", "a.csv"):
+        (data / name).write_text(f"{name}\n")
+    done = transforms.run("mac-transform", objects={"S3Uri": str(data)})
+    assert (done.returncode, "[names-alike]" in done.stderr) == (3, True), done.stderr
+    assert "the output of A.csv and a.csv is one name" in done.stderr
+    done = transforms.run("mac-elsewhere", objects={"S3Uri": str(data)}, output={"S3OutputPath": str(tmp_path / "o")})
+    assert (done.returncode, sorted(os.listdir(tmp_path / "o"))) == (0, ["A.csv.out", "a.csv.out"])
