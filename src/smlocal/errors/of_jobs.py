@@ -21,6 +21,18 @@ class ModelUnmappedError(RequestRefusedError):
     id = "model-unmapped"
 
 
+class EnginesGoneError(MachineNotReadyError):
+    """No engine is left that could run the job."""
+
+    id = "engines-gone"
+
+
+class EnginesTooSmallError(MachineNotReadyError):
+    """More instances are wanted on one engine than may be in use there."""
+
+    id = "engines-too-small"
+
+
 class PortLabelMissingError(RequestRefusedError):
     """An image is to run beside others, and does not say that its program listens on the port that it is told."""
 

@@ -38,7 +38,7 @@ from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.output.plan import OutputFacts
 from smlocal.jobs.planning.aspects.rules.look import rule_facts
 from smlocal.jobs.planning.facts import Facts
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import SPREAD_OVER, JobPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
@@ -158,7 +158,9 @@ def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan]
     placed = with_facts(placed, lambda each: with_known_folders(each.facts, place.home))
     machines = _machines(work, placed, home=place.home, before=old.engines.by_address)
     data = data_facts(work, place.region, strict=False)
-    return replace(plan(_facts(work, data, placed, image, place, machines=machines)), output=old.output)
+    new = plan(_facts(work, data, placed, image, place, machines=machines))
+    kept = (note for note in old.notes if note.id == SPREAD_OVER)
+    return replace(new, output=old.output, spread=old.spread, notes=(*new.notes, *kept))
 
 
 def data_facts(work: Workload, region: str, *, strict: bool) -> DataFacts:

@@ -331,6 +331,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "studio-folders": STUDIO,
     "studio-changes": STUDIO,
     "studio-debugger": STUDIO,
+    "studio-rules": STUDIO,
     "studio-usage": STUDIO,
 }
 
@@ -362,7 +363,7 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
         "studio-changes": {"ListChanges": True},
         "studio-debugger": {"DebugPort": 5678},
     }.get(note, {})
-    members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
+    members = {"engine-isolation": {"EnableNetworkIsolation": True}, "studio-rules": DEBUGGED}.get(note, {})
     assert note in {
         each.id for each in plan(members, local, engine=replace(facts.engines.first, **ENGINES[note])).notes
     }
