@@ -1,6 +1,8 @@
 """Searches, pipelines and jobs of clients whose jobs run whole on one of several engines."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -71,6 +73,10 @@ def test_a_search_uses_all_engines_that_answer(spread: Life, engines: tuple[OwnE
         assert sorted(there) == sorted(name for name, address in used.items() if address == engine.address)
     running = spread("jobs").stdout
     assert running.count(f"on {first.address}"[:12]) == 4, running
+    supervisor = spread.job(names[0]).supervisor_pid
+    assert supervisor is not None
+    os.kill(supervisor, signal.SIGKILL)  # the next one finds the engine in the plan
+    spread.until(lambda: spread.job(names[0]).supervisor_pid != supervisor)
     for name in names:
         spread.let_go(name)
     answer = tuning.wait("spread")
