@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors.remote.conftest import relaying
+from tests.jobs.hosting.conftest import Hosting
 from tests.jobs.pipelines.conftest import Pipelines
+from tests.jobs.transform.conftest import Transforms
 from tests.jobs.tuning.conftest import LOSS, WAIT, Tuning
 from tests.kit.life import Life
 from tests.kit.own_engine import OwnEngine
@@ -121,6 +124,30 @@ def test_a_search_goes_on_when_an_engine_is_lost_and_uses_it_again(
     assert (counters["Completed"], counters["RetryableError"]) == (5, 1)
     assert spread("recover").returncode == 0
     assert all(engine.docker("ps", "--all", "--quiet") == "" for engine in engines)
+
+
+@pytest.mark.slow(6)
+def test_what_this_machine_calls_runs_on_an_engine_of_this_machine(life: Life, image: Callable[[str], str]) -> None:
+    hosting = Hosting(life=life, image=image("serve"))
+    transforms = Transforms(life=life, image=image("transform"))
+    transforms.data({"a.csv": "1,2\n"})
+    with relaying() as elsewhere:
+        remote = elsewhere.address
+        local = {"SpreadOver": [remote, "default"]}
+        path = life.job_file("remote", "echo hello", Local=local)
+        assert life("run", path).returncode == 0
+        assert transforms.completed("transformed", Local=local)
+        hosting.archive()
+        path = hosting.model_file("served")
+        path.write_text(json.dumps({**json.loads(path.read_text()), "Local": {**local, "Serving": {"Key": False}}}))
+        deployed = life("deploy", path, "--name", "served")
+        assert deployed.returncode == 0, deployed.stderr
+        assert hosting.invoke("served").returncode == 0
+        used = {name: engine_of(life, name) for name in ("remote", "transformed")}
+        served = life.describe("served")["Local"]["Placement"]
+        assert life("rm", "--stop", "served").returncode == 0
+    assert used == {"remote": remote, "transformed": "default"}
+    assert {*served.values()} == {"default"}
 
 
 @pytest.mark.slow(3)
