@@ -244,7 +244,7 @@ def test_jobs_of_a_program_run_on_the_engines_of_its_command(
     step = Pipelines(life=spread).training("Train")
     definition = json.dumps({"Version": "2020-12-01", "Steps": [step]})
     request = json.dumps({**step["Arguments"], "Environment": {"SCRIPT": f"echo here; {WAIT}"}})
-    flags = [word for engine in engines for word in ("--engine", engine.address)]
+    flags = [word for address in (SILENT, *(each.address for each in engines)) for word in ("--engine", address)]
     spread.environment["AWS_DEFAULT_REGION"] = "eu-west-1"
     command = ["exec", *flags, "--engine-instances", "1", "--", sys.executable, "-c", _CLIENT, request, definition]
     program = spread.begin(*command)
@@ -254,5 +254,6 @@ def test_jobs_of_a_program_run_on_the_engines_of_its_command(
         spread.let_go(name)
     _, said = program.communicate(timeout=240)
     assert program.returncode == 0, said
+    assert f"{SILENT} does not answer, and gets no jobs until it does" in said
     assert {engine_of(spread, "one"), engine_of(spread, "two")} == {each.address for each in engines}
     assert engine_of(spread, jobs(spread, "Train")[0]) in {each.address for each in engines}
