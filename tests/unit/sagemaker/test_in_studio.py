@@ -216,8 +216,9 @@ def test_an_isolated_endpoint_is_refused(engine: EngineFacts, home: Path) -> Non
             {"PrimaryContainer": {"Image": "held"}, "EnableNetworkIsolation": True}, name="m.yaml", directory="/here"
         )
     )
-    with pytest.raises(NotInPlaceError):
+    with pytest.raises(NotInPlaceError) as caught:
         check_reach(of, engine, str(home / "smlocal"))
+    assert caught.value.remedy[-1] == "Or use the model on the service."  # there is no command that deploys it there
 
 
 def test_folders_outside_the_home_are_copied(home: Path, tmp_path: Path, listing: Listing) -> None:
