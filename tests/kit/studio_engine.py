@@ -409,7 +409,7 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
     environment = {"HOME": str(home), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
     container = run_docker(
         "run",
-        *("--detach", "--init", "--label", f"{_LABEL}="),
+        *("--detach", "--init", "--label", f"{_LABEL}=", "--add-host", "sagemaker-local:127.0.0.1"),
         *(each for source, target in mounted.items() for each in ("--volume", f"{source}:{target}")),
         build_image(IMAGES / "place"),
     ).strip()
