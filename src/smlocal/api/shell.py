@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from smlocal.api.job_files import prepare
 from smlocal.api.job_names import host_named
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.docker import connect_to
-from smlocal.engine.engines import engines_named
+from smlocal.engine.engines import connect_to, engines_named
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.of_jobs import ContainerNotRunningError, ShellNotAllowedError
 from smlocal.jobfile.job_reading import AskedJob

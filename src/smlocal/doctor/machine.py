@@ -17,8 +17,9 @@ from typing import Any
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
 from smlocal.engine.client import place_here
 from smlocal.engine.containers import PROBE_PROGRAM
-from smlocal.engine.docker import DockerEngine, engine_at
+from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
+from smlocal.engine.engines import engine_at
 from smlocal.engine.facts import Place
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount

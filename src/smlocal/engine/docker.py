@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, c
 from smlocal.base.at_use import at_use
 from smlocal.base.regex import regex
 from smlocal.engine import podman
-from smlocal.engine.client import Client, place_at
+from smlocal.engine.client import Client
 from smlocal.engine.containers import probe
 from smlocal.engine.documents import (
     container_document,
@@ -23,7 +23,7 @@ from smlocal.engine.documents import (
     read_statistics,
     wait_for_end,
 )
-from smlocal.engine.endpoint import EngineAddress, endpoint_at, find_endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import Call, quote
@@ -72,26 +72,6 @@ def _checked_answer(
             raise self.client.unexpected(method.__name__, f"{type(error).__name__}: {error}") from error
 
     return cast("Callable[Concatenate[DockerEngine, _Given], _Result]", call)
-
-
-def engine_at(endpoint: EngineAddress) -> "DockerEngine":
-    """The engine at this address. Nothing is sent yet."""
-    place = place_at(endpoint)
-    if place is None:
-        return DockerEngine(endpoint)
-    from smlocal.engine.place_engine import PlaceEngine  # for few users
-
-    return PlaceEngine(endpoint, place)
-
-
-def connect() -> "DockerEngine":
-    """Find the engine. The first call shows whether it answers."""
-    return engine_at(find_endpoint())
-
-
-def connect_to(address: str) -> "DockerEngine":
-    """The engine that a job ran on, which may differ from the one for new jobs."""
-    return engine_at(endpoint_at(address))
 
 
 class DockerEngine:

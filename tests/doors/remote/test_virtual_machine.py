@@ -17,7 +17,7 @@ from tests.jobs.tuning.conftest import LOSS, Tuning
 from tests.kit.life import Life
 from tests.kit.virtual_machine import VirtualMachine, virtual_machine
 
-from smlocal.engine.docker import connect_to
+from smlocal.engine.engines import connect_to
 from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
