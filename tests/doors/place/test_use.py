@@ -118,7 +118,8 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert "SageMaker Studio does not allow another process in the container of the job 'waits'" in done.stderr
     place.run("smlocal", "rm", "--stop", "waits", check=True)
 
-    place.run("smlocal", "run", "--keep", "all", "--image", tag, "--name", "kept", "-e", "SCRIPT=exit 3")
+    done = place.run("smlocal", "run", "--keep", "all", "--image", tag, "--name", "kept", "-e", "SCRIPT=exit 3")
+    assert (done.returncode, "smlocal shell" in done.stderr) == (1, False), done.stderr
     done = place.run("smlocal", "shell", "kept", "--", "true")
     assert (done.returncode, error(done)) == (3, "shell-not-allowed"), done.stderr
     place.run("smlocal", "rm", "kept", check=True)

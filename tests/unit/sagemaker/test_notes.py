@@ -326,7 +326,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-untried": {"untried": "no image is at hand to try it with"},
     "folders-slow": {"slowness": 11.6},
     "staging-renames": {"rootless": True},
-    "studio": STUDIO,
+    "studio-network": STUDIO,
     "studio-folders": STUDIO,
     "studio-changes": STUDIO,
     "studio-debugger": STUDIO,

@@ -61,7 +61,7 @@ def _server_ports(plan: JobPlan, work: Workload) -> str | None:
 
 
 PLACE_RULES = (
-    NoteRule(id="studio", says=_network),
+    NoteRule(id="studio-network", says=_network),
     NoteRule(id="studio-ports", says=_server_ports),
     NoteRule(id="studio-folders", says=_folders),
     NoteRule(id="studio-usage", says=_usage),
