@@ -32,6 +32,7 @@ from smlocal.errors import (
     EngineError,
     EngineLostError,
     ImagePullError,
+    PlaceRefusedError,
     RegistryUnreachableError,
     SmlocalError,
 )
@@ -144,6 +145,8 @@ def registry_host(repository: str) -> str:
 
 def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError:
     """Decide whether the registry refused (the job fails) or was unreachable (the machine is not ready)."""
+    if isinstance(error, PlaceRefusedError):
+        return error  # no registry has been asked
     message = error.sentence
     text = message.lower()
     # Check this first: "lookup foo: no such host" must not count as "not found".

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.doors.place.conftest import RESOURCES, Here
-from tests.kit.studio_engine import StudioPlace
+from tests.kit.studio_engine import NOT_ALLOWED, StudioPlace
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow(15, together=True)]
 
@@ -157,6 +157,18 @@ def test_a_spot_job_is_interrupted_and_goes_on(here: Here) -> None:
     )
     assert here.run(file)["TrainingJobStatus"] == "Completed"
     assert here.files("checkpoints") == {"a": "1\n"}
+
+
+def test_a_registry_that_the_place_closes_is_no_failure_of_the_job(here: Here) -> None:
+    """As in a domain of VPCs, which lets only images of some accounts through."""
+    here.place.engine.refuse("POST /images/create")
+    done = here.place.run("smlocal", "run", "--image", "nowhere.invalid/image:1")
+    assert done.returncode == 1
+    assert "place-refused" in done.stderr
+    assert NOT_ALLOWED in " ".join(done.stderr.split())
+    assert "image-1" not in here.smlocal("jobs")
+    assert [each.path.partition("?")[0] for each in here.place.engine.refused] == ["/v1.41/images/create"]
+    here.place.engine.refused.clear()
 
 
 def test_root_has_jobs_there_too(place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]) -> None:
