@@ -26,6 +26,7 @@ import pytest
 from tests.kit.fixtures import IMAGES, ROOT, build_image, run_docker
 
 from smlocal.engine.endpoint import find_endpoint
+from smlocal.engine.facts import Place
 
 NOT_ALLOWED: Final = "The request for current resource is not allowed on SageMaker Studio."
 NETWORK: Final = (
@@ -409,7 +410,9 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
     environment = {"HOME": str(home), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
     container = run_docker(
         "run",
-        *("--detach", "--init", "--label", f"{_LABEL}=", "--add-host", "sagemaker-local:127.0.0.1"),
+        *("--detach", "--init", "--label", f"{_LABEL}="),
+        # Inferred: AWS's toolkit waits until it can look its host up, and the SDK gives it this name there.
+        *("--add-host", f"{Place(app=app).host}:127.0.0.1"),
         *(each for source, target in mounted.items() for each in ("--volume", f"{source}:{target}")),
         build_image(IMAGES / "place"),
     ).strip()

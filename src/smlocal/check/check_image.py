@@ -165,6 +165,8 @@ def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
 
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""
+_COPIES = 2
+"""Docker writes an image to its disk twice, as seen, before it delivers the first byte."""
 
 
 def look_at(
@@ -227,6 +229,13 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
         saved = SavedImage(files=files, history=())
         store_image(home, facts.id, wishes, saved)
         return saved
+    room = engine.disk_room()
+    if room is not None and room.copies and facts.size * _COPIES > room.free:
+        free = f"{readable_bytes(room.free)} are free at {room.folder}"
+        said(f"reading {image} without its layers: it has {readable_bytes(facts.size)}, and {free}")
+        # Not remembered: with more room, the layers are read too.
+        if (flattened := _flattened(facts, engine, wanted(wishes, names))) is not None:
+            return flattened
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)

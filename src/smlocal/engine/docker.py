@@ -48,6 +48,7 @@ from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
     from smlocal.engine import networks as of_networks
+    from smlocal.engine.inspection import DiskRoom
     from smlocal.engine.output import ProcessConnection
 else:  # only jobs with several hosts have a network
     of_networks = at_use("smlocal.engine.networks")
@@ -139,6 +140,13 @@ class DockerEngine:
         from smlocal.engine.pull import pull  # most runs do not pull
 
         pull(self.client, name, login, progress, working)
+
+    @_checked_answer
+    def disk_room(self) -> "DiskRoom | None":
+        """Ask where its folder is."""
+        from smlocal.engine.inspection import disk_room
+
+        return disk_room(self.client)
 
     @_checked_answer
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:

@@ -86,6 +86,33 @@ def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image
     assert place.left() == []
 
 
+@pytest.mark.slow(2)
+def test_the_docker_command_builds_on_the_only_network_if_it_is_there(
+    place: StudioPlace, image: Image, docker: Callable[..., str]
+) -> None:
+    program = shutil.which("docker")
+    assert program is not None
+    shutil.copy(program, place.home / "docker")
+    if place.run(place.home / "docker", "--version").returncode != 0:
+        pytest.skip("the docker command of this machine is linked with libraries that the place has not")
+    folder = place.home / "built"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(f"FROM {image('sh')}\nCOPY kept* /here/\nRUN ls /here\n")
+    (folder / ".dockerignore").write_text("kept-not\n")
+    (folder / "kept").touch()
+    (folder / "kept-not").touch()
+    tag = f"smlocal-test-built-{os.getpid()}"
+    path = f"{place.home}:/usr/local/bin:/usr/bin:/bin"
+    job = ("run", "--image", tag, "--build", folder, "--name", "built", "-e", "SCRIPT=ls /here")
+    try:
+        place.run("smlocal", *job, env={"PATH": path}, check=True)
+        assert place.run("smlocal", "logs", "built", check=True).stdout == "kept\n"
+    finally:
+        docker("rmi", "--force", tag)
+    # The docker command pings without a version, and goes on without an answer.
+    assert {each.path for each in place.engine.refused} == {"/_ping"}
+
+
 @pytest.mark.slow(3)
 def test_an_image_is_read_by_python_or_not_at_all_if_it_has_no_tar(
     place: StudioPlace, image: Image, docker: Callable[..., str]

@@ -29,7 +29,7 @@ from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork, plan_network
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
-from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
+from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.workload import ContainerFolders, StopPlan, Workload
@@ -48,7 +48,7 @@ from smlocal.sagemaker.hosting.hosts import (
     plan_hosts,
     program,
 )
-from smlocal.sagemaker.hosting.model_data import ModelSearch
+from smlocal.sagemaker.hosting.model_data import ModelSearch, check_room
 from smlocal.sagemaker.place import arn_of, region_of
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import OPEN_TO_ALL
@@ -102,7 +102,15 @@ def prepare(
     plan = plan_endpoint(
         model, data, replace(placed, facts=found), images, name=name, home=home, machine=machine, run_id=run_id
     )
+    if archives := [each.path for each in _models_of(plan) if each.form == "archive" and each.path]:
+        check_room(archives, home)
     return Prepared(plan=plan, job=model.document.record(), credentials=find_credentials(plan, engines))
+
+
+def _models_of(plan: JobPlan) -> Iterator[ModelPlan]:
+    """Those of each container: each unpacks its own."""
+    for host in plan.hosts:
+        yield from () if host.server is None else host.server.models
 
 
 def plan_job(model: ModelFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above

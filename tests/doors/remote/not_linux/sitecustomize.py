@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 _FOLDERS = ("/proc", "/sys", "/dev/shm", "/run/systemd")
+_LONGEST_SOCKET = 103
 _FUNCTIONS = (
     "inotify",
     "prctl",
@@ -76,9 +77,12 @@ def _hook(event: str, given: tuple[Any, ...]) -> None:
             _tried(f"{event} {os.fsdecode(given[0])}")
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given[0])
     elif event in {"socket.bind", "socket.connect"} and isinstance(given[1], str | bytes):
-        if os.fsencode(given[1]).startswith(b"\0"):
+        path = os.fsdecode(given[1])
+        if path.startswith(("\0", *_FOLDERS)):
             _tried(f"{event} {given[1]!r}")
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        if len(os.fsencode(path)) > _LONGEST_SOCKET:
+            raise OSError("AF_UNIX path too long")
     elif event == "ctypes.dlsym" and str(given[1]).startswith(_FUNCTIONS):
         _tried(f"{event} {given[1]}")
         raise AttributeError(given[1])

@@ -28,8 +28,9 @@ from tests.unit.base.foreign_archive.foreign_archives import (
 )
 
 from smlocal.api.artifact import Artifact
+from smlocal.base.files import remove_tree
 from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
-from smlocal.base.foreign_archive.stream import ArchiveError
+from smlocal.base.foreign_archive.stream import ArchiveError, least_unpacked
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.sagemaker.creating import submitted_code
 from smlocal.errors import ConformanceDocumentError
@@ -82,7 +83,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def unpacked(content: bytes, place: Path, *, most: int = 1000) -> dict[str, bytes]:
-    """The files in the folder afterwards; those beside it are as they were."""
+    """The files in the folder afterwards, which is empty before; those beside it are as they were."""
+    remove_tree(str(place))
+    place.mkdir()
     try:
         unpack(ForeignArchive(pieces(content)), str(place), most_paths=most)
     finally:
@@ -210,7 +213,8 @@ def test_several_parts_of_gzip_and_zeros_after_them_are_one_archive(place: Path)
     tar = regular("a", os.urandom(5000)) + regular("b", b"2") + bytes(2 * BLOCK)
     content = b"".join(gzip.compress(tar[at : at + 100]) for at in range(0, len(tar), 100)) + bytes(3000)
     assert set(unpacked(content, place)) == {"a", "b"}
-    unpack(ForeignArchive(pieces(content, 1)), str(place), most_paths=9)
+    (again := place / "again").mkdir()
+    unpack(ForeignArchive(pieces(content, 1)), str(again), most_paths=9)
 
 
 @pytest.mark.parametrize("name", ["train.py", "../train.py"])
@@ -330,3 +334,20 @@ def test_damaged_archives_end_in_errors_of_ours(tmp_path: Path) -> None:
     assert sum(found["outcomes"].values()) == 6 * DAMAGED
     assert found["peak"] < MEMORY
     assert found["outcomes"]["unpack: read"] > DAMAGED // 50  # not all of them are damaged where it matters
+
+
+@pytest.mark.parametrize(
+    ("content", "least"),
+    [
+        pytest.param(gzip.compress(bytes(5000)), 5000, id="gzip"),
+        pytest.param(gzip.compress(bytes(9000)) + gzip.compress(bytes(700)), 700, id="two parts"),
+        pytest.param(gzip.compress(bytes(9000)) + bytes(512), 0, id="zeros at its end"),
+        pytest.param(gzip.compress(bytes(9000)) + b"others", 0, id="something else at its end"),
+        pytest.param(b"no archive", 0, id="no gzip"),
+        pytest.param(b"\x1f\x8b", 0, id="only its beginning"),
+    ],
+)
+def test_the_least_size_of_what_is_unpacked(tmp_path: Path, content: bytes, least: int) -> None:
+    """Never more than it really is."""
+    (tmp_path / "archive").write_bytes(content)
+    assert least_unpacked(str(tmp_path / "archive")) == least

@@ -44,6 +44,10 @@ class S3Target:
         """True: finding out takes a request."""
         return True
 
+    def ignores_case(self) -> bool:
+        """Keys are compared by their bytes."""
+        return False
+
     @contextmanager
     def open(self) -> Iterator["OpenPrefix"]:
         """Raises `OSError` if there are no credentials any more."""

@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from types import TracebackType
 from typing import Protocol, Self
 
+from smlocal.base.alike_names import ignores_case
 from smlocal.base.files import FOLDER, NEW, Check, no_check, open_folder
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import copy_bytes, sync_file
@@ -60,6 +61,10 @@ class Target(Protocol):
 
     def exists(self) -> bool:
         """False if there can be nothing to delete."""
+        ...
+
+    def ignores_case(self) -> bool:
+        """Whether names that differ only in case are one."""
         ...
 
     def open(self) -> AbstractContextManager[OpenTarget]:
@@ -168,6 +173,13 @@ class FolderTarget:
     def exists(self) -> bool:
         """False if there is nothing to delete."""
         return os.path.isdir(self.path)
+
+    def ignores_case(self) -> bool:
+        """Asked of the disk, at the nearest folder that exists."""
+        folder = self.path
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        return ignores_case(folder)
 
     def open(self) -> "OpenFolder":
         """Create the folder if necessary."""
