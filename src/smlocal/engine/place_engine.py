@@ -9,7 +9,7 @@ import json
 import posixpath
 import select
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from smlocal.engine.docker import DockerEngine
@@ -27,7 +27,7 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.errors import EngineError
+from smlocal.errors import EngineError, PlaceRefusedError
 
 if TYPE_CHECKING:
     from smlocal.engine.output import ProcessConnection
@@ -79,11 +79,13 @@ class PlaceEngine(DockerEngine):
         return restricted(super().document(spec), spec.mounts, self.place.network)
 
     def owned(self, job: str | None = None) -> list[Resource]:
-        """Containers and volumes: networks cannot be made here, so there are none."""
+        """Containers and volumes: networks cannot be made here, so there are none, nor volumes if it refuses those."""
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
         parameters = {"filters": json.dumps({"label": [label]})}
         containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
-        volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
+        volumes: Any = ()
+        with suppress(PlaceRefusedError):
+            volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
         return [
             *(_resource(ResourceKind.CONTAINER, each, "Id") for each in containers or ()),
             *(_resource(ResourceKind.VOLUME, each, "Name") for each in volumes or ()),
