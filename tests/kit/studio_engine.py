@@ -357,6 +357,8 @@ _METADATA: Final = {
     "ResourceName": "default",
 }
 _HERE: Final = "/opt/smlocal"
+_USER: Final = "1000:100" if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
+"""That of Studio, or whoever runs the tests and can give folders to nobody else."""
 
 
 @pytest.fixture
@@ -366,7 +368,7 @@ def place_of() -> Iterator[Callable[..., StudioPlace]]:
     folders: list[Path] = []
     places: list[StudioPlace] = []
 
-    def make(*, app: str = "JupyterLab", user: str = "1000:100", packages: Sequence[Path] = ()) -> StudioPlace:
+    def make(*, app: str = "JupyterLab", user: str = _USER, packages: Sequence[Path] = ()) -> StudioPlace:
         folder = Path(tempfile.mkdtemp(prefix="smlocal-place-"))
         folders.append(folder)
         place = _make_place(folder, app=app, user=user, packages=packages)
