@@ -10,6 +10,7 @@ import posixpath
 import select
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from smlocal.engine.docker import DockerEngine
@@ -60,6 +61,8 @@ class PlaceEngine(DockerEngine):
         """Store the address; nothing is sent yet."""
         super().__init__(endpoint)
         self.place = place
+        self._mounts: dict[str, tuple[Mount, ...]] = {}
+        """By container. The place may call folders otherwise than smlocal does, and say so of containers."""
 
     create_network = _refusal("a network of its own")
     swarm_member = _refusal("to join several engines")
@@ -77,6 +80,22 @@ class PlaceEngine(DockerEngine):
         if spec.network not in {None, self.place.network} or spec.joined:
             raise self.client.refused(f"the network {', '.join((spec.network or '', *spec.joined))}", _UNKNOWN)
         return restricted(super().document(spec), spec.mounts, self.place.network)
+
+    def create(self, spec: ContainerSpec) -> str:
+        """Make a container, and remember its mounts."""
+        container = super().create(spec)
+        self._mounts[container] = spec.mounts
+        return container
+
+    def origin(self, container: str) -> ContainerOrigin:
+        """Inspect a container."""
+        origin = super().origin(container)
+        return replace(origin, mounts=self._mounts.get(container, origin.mounts))
+
+    def remove(self, resource: Resource) -> None:
+        """Remove by force."""
+        super().remove(resource)
+        self._mounts.pop(resource.id, None)
 
     def owned(self, job: str | None = None) -> list[Resource]:
         """Containers and volumes: networks cannot be made here, so there are none, nor volumes if it refuses those."""
