@@ -171,6 +171,30 @@ def test_a_registry_that_the_place_closes_is_no_failure_of_the_job(here: Here) -
     here.place.engine.refused.clear()
 
 
+def test_the_engine_may_call_the_home_otherwise(
+    place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]
+) -> None:
+    """What it says of the mounts of a container is no path in the place."""
+    place = place_of(there=Path("/home/sagemaker-user"))
+    here = Here(place=place, image=image)
+    here.write({"data/file/a": "of file\n", "data/pipe/a": "of pipe\n"})
+    file = here.training(
+        "place-moved",
+        f"cat {_DATA}/file/a {_DATA}/pipe_0; umask 077; mkdir /opt/ml/model/deep; echo m > /opt/ml/model/deep/m",
+        InputDataConfig=[channel("file", "File"), channel("pipe", "Pipe")],
+    )
+    answer = here.run(file)
+    assert answer["TrainingJobStatus"] == "Completed", answer
+    assert answer["Local"]["Artifacts"]["Model"].startswith("/home/sagemaker-user/out/")
+    assert here.smlocal("logs", "place-moved") == "of file\nof pipe\n"
+    with tarfile.open(place.home / "out/place-moved/output/model.tar.gz") as archive:
+        assert "deep/m" in archive.getnames()
+    assert here.of_others() == []
+    here.smlocal("rm", "place-moved")
+    place.assert_nothing_refused()
+    assert place.left() == []
+
+
 def test_root_has_jobs_there_too(place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]) -> None:
     place = place_of(user="0:0", app="CodeEditor")
     here = Here(place=place, image=image)
