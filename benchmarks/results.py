@@ -147,7 +147,9 @@ def _record(figures: Sequence[Figure], load: float) -> None:
 
 
 def _machine() -> str:
-    cores = len(os.sched_getaffinity(0))
+    cores = os.cpu_count() or 1
+    if sys.platform == "linux":
+        cores = len(os.sched_getaffinity(0))
     engine = _said("docker", "version", "--format", "{{.Server.Version}} (client {{.Client.Version}})")
     commit = _said("git", "-C", str(HERE), "describe", "--always", "--dirty")
     return (

@@ -135,6 +135,15 @@ def test_an_image_is_read_by_python_or_not_at_all_if_it_has_no_tar(
     assert place.left() == []
 
 
+@pytest.mark.slow(4)
+def test_a_program_that_cannot_be_started_is_looked_at(place: StudioPlace, image: Image) -> None:
+    """Before its start, what a container has is what its image has."""
+    done = place.run("smlocal", "run", "--image", image("not-executable"), "--name", "not-executable")
+    assert "/usr/local/bin/train is not executable (mode 0644)" in done.stderr
+    place.assert_nothing_refused()
+    assert place.left() == []
+
+
 @pytest.mark.slow(6)
 def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: StudioPlace, image: Image) -> None:
     tag = image("sh")

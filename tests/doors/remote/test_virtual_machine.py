@@ -26,7 +26,7 @@ from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
 Image = Callable[[str | Path], str]
-NOT_LINUX = Path(__file__).with_name("not_linux")
+NOT_LINUX = Path(__file__).parents[2] / "kit" / "not_linux"
 _READS = "say NoIssuesFound 1 $(cat /smlocal-source/own.sh) $(cat /smlocal-trials/0/a)"
 _CLIENT = """
 import boto3, sys
@@ -264,7 +264,7 @@ def test_other_kinds_of_jobs(life: Life, outside: Path) -> None:
 @of_its_own_kernel
 def test_answers_come_through_published_ports(life: Life, outside: Path, image: Image, machine: VirtualMachine) -> None:
     """The home has a path that is too long for a socket, and nothing is there that only Linux has."""
-    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(life.folder / "tried")}
+    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX": str(life.folder / "tried")}
     machine.engine.load(image("serve"))
     machine.engine.load(image("transform"))
     hosting = Hosting(life=life, image=image("serve"))

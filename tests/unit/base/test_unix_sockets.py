@@ -11,7 +11,7 @@ import pytest
 from smlocal.base.unix_sockets import LONGEST
 
 SOURCES = Path(__file__).parents[3] / "src" / "smlocal"
-NOT_LINUX = Path(__file__).parents[2] / "doors" / "remote" / "not_linux"
+NOT_LINUX = Path(__file__).parents[2] / "kit" / "not_linux"
 # macOS has room for 104 bytes, of which one is a zero.
 _OF_MACOS = 103
 _HOME = "/Users/some.long.username/Library/Application Support/smlocal"
@@ -31,12 +31,12 @@ except FileNotFoundError:
 """
 
 
-@pytest.mark.parametrize("system", ["linux", "darwin"])
+@pytest.mark.parametrize("system", [pytest.param("linux", marks=pytest.mark.linux("by /proc")), "darwin"])
 @pytest.mark.parametrize("below", ["", "s" * 150])
 def test_a_path_of_any_length(system: str, below: str, tmp_path: Path) -> None:
     folder = tmp_path / below
     folder.mkdir(exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(tmp_path / "tried")}
+    environment = {**os.environ, "PYTHONPATH": str(NOT_LINUX), "NOT_LINUX": str(tmp_path / "tried")}
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, folder / "socket"],
         env=environment if system == "darwin" else None,

@@ -48,6 +48,7 @@ DETAILS = EngineDetails(
     cpus=8,
     memory=16 * GIB,
     rootless=False,
+    operating_system="Debian",
     kernel="6.1",
     system_time=time.time(),
 )

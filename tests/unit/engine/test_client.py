@@ -24,13 +24,13 @@ ROOTS = pytest.mark.skipif(os.geteuid() != 0, reason="the engine of the test is 
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(short_folder: Path) -> Iterator[Serve]:
     """Answer each connection in turn with the next of these; then close the door."""
     threads: list[threading.Thread] = []
     requests: list[bytes] = []
 
     def start(*answers: bytes, seen: list[bytes] = requests) -> str:
-        path = tmp_path / f"{len(threads)}.sock"
+        path = short_folder / f"{len(threads)}.sock"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
         listener.listen()
@@ -77,16 +77,17 @@ def test_something_else_answers(serve: Serve, sent: bytes, reason: str) -> None:
     assert caught.value.details[0].startswith(reason)
 
 
-def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
+def test_what_accepts_but_never_answers_is_given_up(short_folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "mute.sock"))
+        listener.bind(str(short_folder / "mute.sock"))
         listener.listen()
         with pytest.raises(EngineUnreachableError) as caught:
-            Client(at(str(tmp_path / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
+            Client(at(str(short_folder / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
     assert caught.value.details == ("no answer within 0.05 s",)
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
     engine = DockerEngine(at(serve(PING, b"", answer(200, b"[")[:-1])))
     assert engine.facts().version == "20.10.24"
@@ -97,6 +98,7 @@ def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_is_gone_is_lost(serve: Serve) -> None:
     path = serve(PING)
     engine = DockerEngine(at(path))
@@ -138,6 +140,7 @@ def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spok
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
     facts = DockerEngine(at(serve(PING.replace(b"Docker/20.10.24", b"Libpod/4.3.1")))).facts()
     assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
@@ -189,6 +192,7 @@ def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'

@@ -329,6 +329,7 @@ def test_no_header_takes_much_memory(hostile: Path, reader: str, submit: Callabl
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the size of a process in /proc")
 def test_damaged_archives_end_in_errors_of_ours(tmp_path: Path) -> None:
     found = in_small_process("base.foreign_archive.damaged_archives", str(DAMAGED), str(tmp_path))
     assert sum(found["outcomes"].values()) == 6 * DAMAGED

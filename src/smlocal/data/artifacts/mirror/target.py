@@ -4,11 +4,12 @@ import errno
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import field, replace
 from types import TracebackType
-from typing import Protocol, Self
+from typing import IO, Protocol, Self
 
 from smlocal.base.alike_names import ignores_case
 from smlocal.base.files import FOLDER, NEW, Check, no_check, open_folder
@@ -25,6 +26,17 @@ class PathConflictError(Exception):
         """`path` is where the conflict is, relative to the target."""
         super().__init__(path)
         self.path = path
+
+
+def unnamed_copy() -> IO[bytes]:
+    """A new file without a name and without a buffer, in memory if the system can."""
+    if sys.platform == "linux":
+        made: IO[bytes] = open(os.memfd_create("mirror"), "w+b", buffering=0)  # noqa: SIM115 - the caller closes it
+    else:
+        from tempfile import TemporaryFile
+
+        made = TemporaryFile(buffering=0)  # noqa: SIM115 - likewise
+    return made
 
 
 class FileChangedError(Exception):
