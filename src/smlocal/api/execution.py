@@ -151,6 +151,7 @@ def _prepare(
         name=name,
         run_id=None,
         here=part.HERE,
+        endless=part.ENDLESS,
         reporter=reporter,
     )
 

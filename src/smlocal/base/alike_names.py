@@ -36,10 +36,13 @@ def first_alike(paths: Iterable[str]) -> tuple[str, str] | None:
 
 
 def ignores_case(folder: str) -> bool:
-    """Whether the disk of an existing folder takes names that differ only in case for one.
+    """Whether the disk of a folder takes names that differ only in case for one.
 
-    Disks that ignore normalisation ignore case too, in all usual settings. In an empty folder a new name is tried.
+    Disks that ignore normalisation ignore case too, in all usual settings. In an empty folder a new name is tried; for
+    one that does not exist yet, the nearest above it counts.
     """
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
     if (known := entries_ignore_case(folder)) is not None:
         return known
     name = f"{_TRIAL}{os.urandom(4).hex()}"

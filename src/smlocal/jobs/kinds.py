@@ -119,6 +119,8 @@ class Preparing(ABC, Generic[P]):
     """Why a script of docker commands cannot replace the job; empty if it can."""
     HERE: ClassVar[bool] = False
     """True if this machine calls its containers, so that only an engine of this machine can run it."""
+    ENDLESS: ClassVar[bool] = False
+    """True if it has no end, so that no other job waits for its instances."""
 
     def checked(self, document: Document, say: Callable[[str], None]) -> Document:
         """The document for `check`, by default the same. `say` reports a different one."""
@@ -170,6 +172,7 @@ class Preparing(ABC, Generic[P]):
             name=record.name,
             run_id=record.run_id,
             here=self.HERE,
+            endless=self.ENDLESS,
             reporter=reporter,
         )
 

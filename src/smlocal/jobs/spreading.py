@@ -76,19 +76,24 @@ def prepare_spread(
     name: str,
     run_id: str | None,
     here: bool,
+    endless: bool,
     reporter: Reporter,
 ) -> PreparedPlan:
     """Prepare a job that `Local.SpreadOver` is for. `work`: None for one that leads others, which have their own.
 
-    `run_id`: None for a job that is not recorded. `here`: only engines of this machine can run it.
+    `run_id`: None for a job that is not recorded. `here`: only engines of this machine can run it. `endless`: no other
+    job waits for its instances.
     """
     if work is None:
         return _prepare_leader(prepare, local)
     if on_swarm(work):
         return prepare(engines_named(local.Engines))
+    need = _need(work)
+    if endless:
+        need = replace(need, instances=0)
     with Store.open(home) as store:
         for _ in local.SpreadOver:
-            chosen, answers = _begin(store, work, name=name, run_id=run_id or "", here=here, reporter=reporter)
+            chosen, answers = _begin(store, work, need, name=name, run_id=run_id or "", here=here, reporter=reporter)
             only = answers.engines.only([chosen.address])
             try:
                 _bring_image(work, chosen.address, answers.engines, reporter)
@@ -169,10 +174,10 @@ def leave_alone(store: Store, addresses: Iterable[str]) -> None:
 
 
 def _begin(
-    store: Store, work: Workload, *, name: str, run_id: str, here: bool, reporter: Reporter
+    store: Store, work: Workload, need: Need, *, name: str, run_id: str, here: bool, reporter: Reporter
 ) -> tuple[Room, Answers]:
     """Choose its engine and write that down; wait while as many instances are in use on all as may be."""
-    local, need, told = work.local, _need(work), False
+    local, told = work.local, False
     most = local.EngineInstances
     if most is not None and need.instances > most:
         raise EnginesTooSmallError(

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.doors.remote.test_remote import channel
 from tests.jobs.hosting.conftest import Hosting
+from tests.jobs.pipelines.conftest import Pipelines
+from tests.jobs.transform.conftest import Transforms
 from tests.jobs.tuning.conftest import LOSS, Tuning
 from tests.kit.life import Life
 from tests.kit.mac_disk import mac_disk
@@ -148,6 +150,24 @@ def test_archives_and_children(life: Life, image: Image) -> None:
     assert len(tuning.children("Mac-Tuning")) == 2
 
 
+@pytest.mark.slow(2)
+def test_steps_that_differ_only_in_case(life: Life) -> None:
+    pipelines = Pipelines(life=life)
+    read = {"S3Uri": {"Get": "Steps.Train.ModelArtifacts.S3ModelArtifacts"}, "S3DataType": "S3Prefix"}
+    steps = [
+        pipelines.training("Train", "echo big >/opt/ml/model/m"),
+        pipelines.training(
+            "train",
+            "cp /opt/ml/input/data/train/* /opt/ml/model/m; cat /opt/ml/model/m | tar -xzO",
+            arguments={"InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": read}}]},
+        ),
+    ]
+    pipelines.run("mac-steps", steps)
+    names = os.listdir(life.home / "jobs")
+    assert len({alike_key(each) for each in names}) == len(names) == 3
+    assert sorted(life.log(each) for each in names) == ["", "", "big\n"]
+
+
 @pytest.mark.slow(1)
 def test_objects_of_clients(life: Life) -> None:
     (life.folder / "client.py").write_text(_CLIENT)
@@ -177,3 +197,16 @@ def test_disks_and_names(disk: Path, tmp_path: Path) -> None:
     assert alike_key("Stra\xdfe/\xc9") == alike_key("STRASSE/e\u0301")
     assert first_alike(["B/x", "b/y"]) == ("B", "b")
     assert first_alike(["a/b", "a/c", "ab"]) is None
+
+
+@pytest.mark.slow(2)
+def test_results_of_objects_that_differ_only_in_case(life: Life, image: Image, tmp_path: Path) -> None:
+    transforms = Transforms(life=life, image=image("transform"))
+    (data := tmp_path / "data").mkdir()
+    for name in ("A.csv", "a.csv"):
+        (data / name).write_text(f"{name}\n")
+    done = transforms.run("mac-transform", objects={"S3Uri": str(data)})
+    assert (done.returncode, "[names-alike]" in done.stderr) == (3, True), done.stderr
+    assert "the output of A.csv and a.csv is one name" in done.stderr
+    done = transforms.run("mac-elsewhere", objects={"S3Uri": str(data)}, output={"S3OutputPath": str(tmp_path / "o")})
+    assert (done.returncode, sorted(os.listdir(tmp_path / "o"))) == (0, ["A.csv.out", "a.csv.out"])

@@ -98,3 +98,9 @@ def test_what_is_not_possible_is_refused_before_anything_is_made(
     assert (done.returncode, f"[{error}]" in done.stderr, "smlocal submit" in done.stderr) == (3, True, True)
     assert not [call for call in here.place.engine.calls if call.startswith("POST")]
     assert not Path(here.home / ".local/share/smlocal/jobs/place-refused").exists()
+
+
+def test_replicas_of_ai_platform_are_refused(here: Here) -> None:
+    asked = {"region": "europe-west4", "scaleTier": "BASIC", "masterConfig": {"imageUri": here.image("sh")}}
+    done = here.place.run("smlocal", "run", here.file({"jobId": "replicas", "trainingInput": asked}, "replicas"))
+    assert (done.returncode, "[not-in-studio]" in done.stderr) == (3, True), done.stderr

@@ -1,13 +1,18 @@
 """Searches, pipelines and jobs of clients whose jobs run whole on one of several engines."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors.remote.conftest import relaying
+from tests.jobs.hosting.conftest import Hosting
 from tests.jobs.pipelines.conftest import Pipelines
+from tests.jobs.transform.conftest import Transforms
 from tests.jobs.tuning.conftest import LOSS, WAIT, Tuning
 from tests.kit.life import Life
 from tests.kit.own_engine import OwnEngine
@@ -71,6 +76,10 @@ def test_a_search_uses_all_engines_that_answer(spread: Life, engines: tuple[OwnE
         assert sorted(there) == sorted(name for name, address in used.items() if address == engine.address)
     running = spread("jobs").stdout
     assert running.count(f"on {first.address}"[:12]) == 4, running
+    supervisor = spread.job(names[0]).supervisor_pid
+    assert supervisor is not None
+    os.kill(supervisor, signal.SIGKILL)  # the next one finds the engine in the plan
+    spread.until(lambda: spread.job(names[0]).supervisor_pid != supervisor)
     for name in names:
         spread.let_go(name)
     answer = tuning.wait("spread")
@@ -115,6 +124,30 @@ def test_a_search_goes_on_when_an_engine_is_lost_and_uses_it_again(
     assert (counters["Completed"], counters["RetryableError"]) == (5, 1)
     assert spread("recover").returncode == 0
     assert all(engine.docker("ps", "--all", "--quiet") == "" for engine in engines)
+
+
+@pytest.mark.slow(6)
+def test_what_this_machine_calls_runs_on_an_engine_of_this_machine(life: Life, image: Callable[[str], str]) -> None:
+    hosting = Hosting(life=life, image=image("serve"))
+    transforms = Transforms(life=life, image=image("transform"))
+    transforms.data({"a.csv": "1,2\n"})
+    with relaying() as elsewhere:
+        remote = elsewhere.address
+        local = {"SpreadOver": [remote, "default"]}
+        path = life.job_file("remote", "echo hello", Local=local)
+        assert life("run", path).returncode == 0
+        assert transforms.completed("transformed", Local=local)
+        hosting.archive()
+        path = hosting.model_file("served")
+        path.write_text(json.dumps({**json.loads(path.read_text()), "Local": {**local, "Serving": {"Key": False}}}))
+        deployed = life("deploy", path, "--name", "served")
+        assert deployed.returncode == 0, deployed.stderr
+        assert hosting.invoke("served").returncode == 0
+        used = {name: engine_of(life, name) for name in ("remote", "transformed")}
+        served = life.describe("served")["Local"]["Placement"]
+        assert life("rm", "--stop", "served").returncode == 0
+    assert used == {"remote": remote, "transformed": "default"}
+    assert {*served.values()} == {"default"}
 
 
 @pytest.mark.slow(3)
@@ -211,7 +244,7 @@ def test_jobs_of_a_program_run_on_the_engines_of_its_command(
     step = Pipelines(life=spread).training("Train")
     definition = json.dumps({"Version": "2020-12-01", "Steps": [step]})
     request = json.dumps({**step["Arguments"], "Environment": {"SCRIPT": f"echo here; {WAIT}"}})
-    flags = [word for engine in engines for word in ("--engine", engine.address)]
+    flags = [word for address in (SILENT, *(each.address for each in engines)) for word in ("--engine", address)]
     spread.environment["AWS_DEFAULT_REGION"] = "eu-west-1"
     command = ["exec", *flags, "--engine-instances", "1", "--", sys.executable, "-c", _CLIENT, request, definition]
     program = spread.begin(*command)
@@ -221,5 +254,6 @@ def test_jobs_of_a_program_run_on_the_engines_of_its_command(
         spread.let_go(name)
     _, said = program.communicate(timeout=240)
     assert program.returncode == 0, said
+    assert f"{SILENT} does not answer, and gets no jobs until it does" in said
     assert {engine_of(spread, "one"), engine_of(spread, "two")} == {each.address for each in engines}
     assert engine_of(spread, jobs(spread, "Train")[0]) in {each.address for each in engines}

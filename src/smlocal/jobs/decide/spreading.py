@@ -142,6 +142,6 @@ def taken_by_plan(plan: Mapping[str, Any]) -> dict[str, Need]:
             if any(each and each["every"] for each in gpus)
             else sum(len(each["ids"]) for each in gpus if each),
             machines=sum(not each["vcpus"] for each in types),
-            instances=len(here),
+            instances=0 if plan.get("serving") else len(here),  # an endpoint may never end
         )
     return found

@@ -19,6 +19,7 @@ class EndpointPreparing(Preparing[JobPlan]):
 
     NO_SCRIPT = "smlocal unpacks its model, pings its container and restarts it"
     HERE = True
+    ENDLESS = True
 
     prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
 

@@ -17,6 +17,7 @@ class TransformPreparing(EndpointPreparing):
     """No script: it would have to unpack the model, ping, split, send and assemble."""
 
     NO_SCRIPT = "smlocal sends its records while the container runs"
+    ENDLESS = False
 
     prepare = staticmethod(planning.prepare)
 

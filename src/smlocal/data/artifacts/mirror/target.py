@@ -187,11 +187,8 @@ class FolderTarget:
         return os.path.isdir(self.path)
 
     def ignores_case(self) -> bool:
-        """Asked of the disk, at the nearest folder that exists."""
-        folder = self.path
-        while not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        return ignores_case(folder)
+        """Asked of the disk."""
+        return ignores_case(self.path)
 
     def open(self) -> "OpenFolder":
         """Create the folder if necessary."""
