@@ -166,6 +166,18 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert place.left() == []
 
 
+@pytest.mark.slow(4)
+def test_a_debugger_is_reached_from_the_space_alone(place: StudioPlace, image: Image) -> None:
+    place.run(
+        "smlocal", "run", "--detach", "--image", image("debugpy"), "--name", "waits", "--wait-for-debugger", check=True
+    )
+    until(lambda: "waits for a debugger (debugpy) at 127.0.0.1:5678" in place.run("smlocal", "logs", "waits").stdout)
+    listening = [line.split()[1] for line in place.run("cat", "/proc/net/tcp").stdout.splitlines()]
+    assert [each for each in listening if each.endswith(":162E")] == ["0100007F:162E"]
+    place.run("smlocal", "rm", "--stop", "waits", check=True)
+    place.assert_nothing_refused()
+
+
 @pytest.mark.slow(8)
 def test_two_endpoints_answer_each_at_a_port_of_its_own(place: StudioPlace, image: Image) -> None:
     place.run(
