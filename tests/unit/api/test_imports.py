@@ -205,6 +205,7 @@ JOBS = {
 
 @pytest.mark.slow(2)
 @pytest.mark.parametrize("way", SIMPLE)
+@pytest.mark.linux("what is imported there, and counted")
 def test_what_needs_no_job_needs_no_more_than_this(way: str, tmp_path: Path) -> None:
     request = {
         "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
