@@ -18,7 +18,7 @@ import pytest
 from tests import tiers
 from tests.contract.member_tests import TEST_OF
 
-pytest_plugins = ["pytester", "tests.kit.fixtures", "tests.kit.jobs", "tests.kit.life"]
+pytest_plugins = ["pytester", "tests.kit.fixtures", "tests.kit.jobs", "tests.kit.life", "tests.kit.studio_engine"]
 _WITHOUT_ENGINE = ("tests/unit/", "tests/docs/", "tests/repo/")
 """Only those of the tests in these folders need one that are marked, or that ask for what is on one."""
 _ON_ENGINE = {"docker", "image", "smlocal_home"}

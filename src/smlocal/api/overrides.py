@@ -66,6 +66,8 @@ class Overrides(TypedDict, total=False):
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
     engines: Sequence[str] | None
     """Addresses or Docker contexts; they replace those of the file."""
+    host_network: bool
+    """Run on the network of the engine's machine."""
     networks: Sequence[str] | None
     """Networks of the engine that the hosts join beside their own; they replace those of the file."""
     add_hosts: Mapping[str, str] | None

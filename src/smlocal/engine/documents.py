@@ -81,7 +81,8 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         document["Cmd"] = list(spec.command)
     if spec.user:
         document["User"] = spec.user
-    if spec.network is not None and spec.network != "none":  # Podman refuses an endpoint without a network
+    if spec.network is not None and (spec.aliases or spec.address):
+        # Without these, NetworkMode is enough. Engines refuse an endpoint of `none`, and aliases of a shared network.
         endpoint: dict[str, Any] = {"Aliases": list(spec.aliases)}
         if spec.address:
             endpoint["IPAMConfig"] = {"IPv4Address": spec.address}

@@ -75,6 +75,12 @@ class IsolatedJobError(RequestRefusedError):
     id = "isolated-job"
 
 
+class HostNetworkError(RequestRefusedError):
+    """The job is to be on the network of the engine's machine, and asks for what is not possible there."""
+
+    id = "host-network"
+
+
 class NetworkUnknownError(MachineNotReadyError):
     """The engine does not have a network that the job joins."""
 

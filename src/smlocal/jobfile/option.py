@@ -76,7 +76,7 @@ class Option:
     """True if `--help` shows the flag, and not only `--help-all`."""
     written: Callable[[Any], Any] = lambda value: value
     """Makes what the document gets of a value."""
-    when_given: bool | int = True
+    when_given: bool | int | str = True
     """The value that a switch sets."""
     default: Any = None
     """The default in a request that no file describes."""

@@ -109,11 +109,34 @@ class PlacementSettings(Structure):
     )
 
 
+def network_trouble(value: object) -> str | None:
+    """The mistake in `Local.Network`."""
+    if value == HOST_NETWORK:
+        return None
+    return f"is {value!r} and must be {HOST_NETWORK}; networks of the engine are joined by Local.Networks (--network)"
+
+
+HOST_NETWORK: Final = "host"
+_NETWORK_SCHEMA: Final = {"const": HOST_NETWORK}
+
+
 class NetworkSettings(Structure):
     """The network of a job, and the host names and addresses that its hosts see."""
 
     NetworkRange: NotEmpty = setting(
         default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."
+    )
+    Network: Annotated[str, Checked(trouble=network_trouble, schema=_NETWORK_SCHEMA)] | None = setting(
+        default=None,
+        description="host: the only host of the job is on the network of the engine's machine, with its addresses and "
+        "ports. Default: a network of its own.",
+        option=Option(
+            keyword="host_network",
+            form=Form.SWITCH,
+            when_given=HOST_NETWORK,
+            help="Run on the network of the engine's machine, as docker run --network host.",
+            head=Head.MACHINE,
+        ),
     )
     Networks: Annotated[list[NotEmpty], Items(minimum=0, maximum=8)] = setting(
         default_factory=list,

@@ -99,7 +99,7 @@ def container_spec(
     environment: Mapping[str, str] = {},
 ) -> ContainerSpec:
     """The container of a host. `environment`: variables that those of the plan override."""
-    network, program = plan.network.own, host.program or plan.image
+    network, program, shared = plan.network.own, host.program or plan.image, plan.network.shared
     debugged: Mapping[str, str] = {}
     if plan.debug is not None:
         debugged = debug_variables(plan, host)
@@ -113,15 +113,18 @@ def container_spec(
         hostname=host.names.hostname,
         mounts=mounts,
         extra_hosts={**(network.addresses if network is not None else {}), **host.names.extra_hosts},
-        network=network.name if network is not None else None,
+        network=network.name if network is not None else shared or None,
         address=network.addresses[host.host.name] if network is not None else "",
         # Nothing listens there: an engine's own DNS forwards, with some engines even from an isolated network.
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
         aliases=() if plan.faults.names_after else host.names.aliases,
         joined=plan.network.joined,
-        ports=() if plan.debug is None else (plan.debug.ports[host.host.name],),
+        # On a shared network, its ports are there without being published, and an engine refuses to publish them.
+        ports=() if plan.debug is None or shared else (plan.debug.ports[host.host.name],),
         published=(
-            {host.server.port: host.server.published} if host.server is not None and host.server.published else {}
+            {host.server.port: host.server.published}
+            if host.server is not None and host.server.published and not shared
+            else {}
         ),
         devices=host.accelerators.gpus,
         runtime=host.accelerators.runtime,

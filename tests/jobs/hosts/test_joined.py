@@ -91,6 +91,46 @@ def test_a_service_of_this_machine_is_reached_by_a_name(run_job: RunJob, port: i
     assert "hosts-added" in ran.notes
 
 
+ON_THE_HOST = """
+import socket, urllib.request
+print(urllib.request.urlopen('http://127.0.0.1:{}/', timeout=60).read().decode())
+print('algo-1 is', socket.gethostbyname('algo-1'))
+"""
+
+
+@pytest.mark.slow(4)
+def test_a_job_on_the_network_of_this_machine(run_job: RunJob, port: int) -> None:
+    ran = run_job([], ON_THE_HOST.format(port), runs="py", flags=["--host-network"])
+    assert ran.exit == 0, ran.stderr
+    lines = ran.log().splitlines()
+    assert lines[:2] == [WORDS.decode(), "algo-1 is 127.0.0.1"]
+    assert "host-network" in ran.notes
+
+
+HOST_NETWORK_REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "hosts": (
+        {},
+        {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}},
+        ["with a job with 2 hosts: they would share every port", "--network NAME", "[host-network]"],
+    ),
+    "networks": ({"Networks": ["none"]}, {}, ["with Local.Networks: a container on that network", "[host-network]"]),
+    "debugger": ({"DebugPort": 5678}, {}, ["with Local.DebugPort: the debugger would be open", "[host-network]"]),
+    "isolation": ({}, {"EnableNetworkIsolation": True}, ["Local.Network and EnableNetworkIsolation", "[isolated-job]"]),
+    "another": ({"Network": "bridge"}, {}, ["is 'bridge' and must be host", "Local.Networks (--network)"]),
+}
+
+
+@pytest.mark.parametrize("case", HOST_NETWORK_REFUSED)
+def test_what_the_network_of_this_machine_cannot_have_is_refused(
+    case: str, job_file: Callable[..., Path], smlocal_run: Callable[..., Any]
+) -> None:
+    local, request, said = HOST_NETWORK_REFUSED[case]
+    done = smlocal_run("plan", job_file([], "true", local={"Network": "host", **local}, **request))
+    assert done.returncode == 2
+    for each in said:
+        assert each in done.stderr
+
+
 def test_a_network_that_is_not_there_is_refused_before_the_job_is_made(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any]
 ) -> None:

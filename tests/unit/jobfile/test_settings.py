@@ -101,7 +101,7 @@ def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:
     assert {*members(LocalSettings)} - SET_BY_CLIENTS == {
         *("AllowedPaths", "AllowedBuckets", "Publish", "CacheGiB", "Credentials"),
         *("Engines", "Placement", "NetworkRange", "Endpoints", "Ulimits", "DataParallel", "Pull", "Keep"),
-        *("ErrorDelaySeconds", "Rules", "OnRule", "Check", "Networks", "AddHosts", "DebugPort"),
+        *("ErrorDelaySeconds", "Rules", "OnRule", "Check", "Network", "Networks", "AddHosts", "DebugPort"),
     }
 
 

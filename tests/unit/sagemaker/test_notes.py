@@ -247,6 +247,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "endpoints": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),
     "endpoints-unused": ((ISOLATED, {"Endpoints": ENDPOINTS}, {}, {}), ({}, {"Endpoints": ENDPOINTS}, {}, {})),
     "networks-joined": (({}, {"Networks": ["compose_default"]}, {}, {}), NOTHING),
+    "host-network": (({}, {"Network": "host"}, {}, {}), NOTHING),
     "hosts-added": (({}, {"AddHosts": {"mlflow": "host-gateway"}}, {}, {}), NOTHING),
     "debug": (({}, {"DebugPort": 5678}, {}, {}), NOTHING),
     "endpoint-loopback": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),

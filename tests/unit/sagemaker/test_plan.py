@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.engine.documents import container_document
 from smlocal.jobs.containers import container_spec
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts
 from smlocal.jobs.planning.facts import Facts
@@ -275,6 +276,19 @@ def test_each_host_waits_for_its_own_debugger(plan: Planner) -> None:
     plain = container_spec(plan(), plan().hosts[0], labels={}, mounts=())
     assert (plain.ports, plain.joined, "PYTHONPATH" in plain.environment) == ((), (), False)
     assert [host["DebugPort"] for host in PREPARING.plan_document(made)["Hosts"]] == [5678, 5679]
+
+
+def test_a_host_on_the_network_of_the_machine_asks_for_nothing_of_its_own(plan: Planner) -> None:
+    endpoints = {"s3": "http://localhost:9000"}
+    made = plan({}, {"Network": "host", "Endpoints": endpoints, "AddHosts": {"mlflow": "host-gateway"}})
+    spec = container_spec(made, made.hosts[0], labels={}, mounts=())
+    assert (made.network.shared, spec.network) == ("host", "host")
+    assert (spec.address, spec.aliases, spec.ports, spec.published) == ("", (), (), {})
+    assert spec.extra_hosts == {"algo-1": "127.0.0.1", "mlflow": "host-gateway"}
+    assert spec.environment["AWS_ENDPOINT_URL_S3"] == "http://127.0.0.1:9000"
+    document = container_document(spec)
+    assert document["HostConfig"]["NetworkMode"] == "host"
+    assert "NetworkingConfig" not in document
 
 
 def test_hosts_join_networks_and_know_added_names(plan: Planner) -> None:

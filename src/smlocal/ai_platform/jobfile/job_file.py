@@ -67,6 +67,7 @@ class ReplicaReading(JobReading):
         "PeerGraceSeconds": "all replicas of this platform get StopGraceSeconds",
         "Placement": "all replicas of a job of this platform run on one engine",
         "Endpoints": "replicas of this platform are not given URLs of AWS services",
+        "Network": "replicas of this platform have a network of their own; use Local.Networks or Local.AddHosts",
         "ResourceConfigKeys": "replicas of this platform have no resourceconfig.json",
         "NetworkInterface": "replicas of this platform have no resourceconfig.json",
         "MergeOutput": "the output of jobs of this platform is not packed",

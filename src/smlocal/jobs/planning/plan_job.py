@@ -23,7 +23,13 @@ from smlocal.jobs.planning.aspects.inputs.plan import (
 )
 from smlocal.jobs.planning.aspects.limits.plan import limits_of, wants_limits
 from smlocal.jobs.planning.aspects.mirrored.plan import mirrored_of
-from smlocal.jobs.planning.aspects.network.plan import HostNames, JobNetwork, endpoints_of, plan_network
+from smlocal.jobs.planning.aspects.network.plan import (
+    HostNames,
+    JobNetwork,
+    endpoints_of,
+    plan_network,
+    shared_network,
+)
 from smlocal.jobs.planning.aspects.output.plan import output_of
 from smlocal.jobs.planning.aspects.rules.plan import rules_of
 from smlocal.jobs.planning.facts import Facts
@@ -182,5 +188,6 @@ def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
             isolated=work.isolated,
             manager=facts.engines.manager,
         )
-    unreachable = () if work.isolated else facts.network.loopback_only
-    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks))
+    shared = shared_network(work.local)
+    unreachable = () if work.isolated or shared else facts.network.loopback_only
+    return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks), shared=shared)

@@ -41,9 +41,16 @@ _TAKEN: Final = frozenset(
 )
 
 
+_PORTS: Final = (
+    "containers that serve listen at port 8080, which another program of the engine's machine may have; "
+    "use Local.Networks or Local.AddHosts"
+)
+
+
 def refused_settings(why: str, *, but: Collection[str] = ()) -> dict[str, str]:
     """The settings that containers which serve have no use for; `but`: those that this kind has one for."""
-    return {name: why for name in members(LocalSettings) if name not in _TAKEN and name not in but}
+    found = {name: why for name in members(LocalSettings) if name not in _TAKEN and name not in but}
+    return {**found, "Network": _PORTS}
 
 
 _MOST_MODELS: Final = 10

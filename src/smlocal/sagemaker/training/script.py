@@ -306,6 +306,8 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         yield f'--network "by-hand-$job" --ip {quote(network.addresses[name])} "${{peers[@]}}"'
         yield from (f"--network-alias {quote(alias)}" for alias in host.names.aliases)
         yield from ["--dns 127.0.0.1"] if network.isolated else []
+    if plan.network.shared:
+        yield f"--network {quote(plan.network.shared)}"
     yield from use_options(host)
     mirrored = (each.local_path for each in plan.mirrored.collectors if each.own_mount)
     volumes = (*_volumes(plan), plan.folders.warm_pool, *mirrored)
@@ -445,6 +447,7 @@ def _needs_more(plan: JobPlan, host: HostPlan) -> bool:
         not plan.engines.first.shares_folders
         or plan.network.own is not None
         or plan.network.joined
+        or plan.network.shared
         or plan.debug is not None
         or plan.inputs.code is not None
         or plan.mirrored.checkpoints is not None

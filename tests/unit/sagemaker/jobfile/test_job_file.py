@@ -78,6 +78,7 @@ def test_defaults_of_local() -> None:
         "Engines": [],
         "Placement": "spread",
         "NetworkRange": "198.18.0.0/15",
+        "Network": None,
         "Networks": [],
         "AddHosts": {},
         "Endpoints": {},

@@ -16,7 +16,7 @@ from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
-from smlocal.errors.of_jobs import IsolatedJobError, NetworkUnknownError
+from smlocal.errors.of_jobs import HostNetworkError, IsolatedJobError, NetworkUnknownError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
 from smlocal.jobs.planning.aspects.network.plan import (
@@ -63,6 +63,8 @@ def choose_network(
     """Choose a free subnet if the job needs its own network. `remove_leftovers`: remove networks of crashed jobs."""
     if isolated:
         refuse_isolation(local)
+    if local.Network:
+        refuse_host_network(local, hosts, engines=len(placed.each))
     if local.Networks:
         check_networks(local.Networks, placed)
     endpoints, own = local.Endpoints, hosts > 1 or isolated
@@ -85,14 +87,33 @@ def choose_network(
 
 def refuse_isolation(local: LocalSettings) -> None:
     """Refuse what an isolated job cannot have: a way in or out."""
-    given = {"Local.Networks": local.Networks, "Local.AddHosts": local.AddHosts, "Local.DebugPort": local.DebugPort}
-    asked = [name for name, value in given.items() if value]
+    settings = ("Network", "Networks", "AddHosts", "DebugPort")
+    asked = [f"Local.{name}" for name in settings if getattr(local, name)]
     if asked:
         raise IsolatedJobError(
             f"{', '.join(asked)} and EnableNetworkIsolation exclude each other: an isolated job reaches only its hosts",
             remedy=[
-                "Leave out --network, --add-host and --wait-for-debugger,",
+                "Leave out --host-network, --network, --add-host and --wait-for-debugger,",
                 "or run without isolation here: --set EnableNetworkIsolation=false",
+            ],
+        )
+
+
+def refuse_host_network(local: LocalSettings, hosts: int, *, engines: int) -> None:
+    """Refuse what cannot be on the network of the engine's machine, which has one name, and each port once."""
+    reasons = {
+        f"a job with {hosts} hosts: they would share every port and the one name of that machine": hosts > 1,
+        f"{engines} engines: each is on the network of its own machine": engines > 1,
+        "Local.Networks: a container on that network cannot join others": bool(local.Networks),
+        "Local.DebugPort: the debugger would be open to everybody who reaches that machine": bool(local.DebugPort),
+    }
+    asked = [reason for reason, is_so in reasons.items() if is_so]
+    if asked:
+        raise HostNetworkError(
+            "Local.Network: host is not possible with " + "; or with ".join(asked),
+            remedy=[
+                "Leave Local.Network out: hosts then have a network of their own,",
+                "and reach services by --network NAME or --add-host NAME=ADDRESS.",
             ],
         )
 

@@ -62,6 +62,9 @@ class JobNetwork:
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     joined: tuple[str, ...] = ()
     """Other networks of the engine that the hosts are on too, by name."""
+    shared: str = ""
+    """The one network that the only host is on, by name, with the addresses and ports of others: `host` is that of the
+    engine's machine. Empty: the host has its own, so that ports can be published."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +81,7 @@ _USUAL_BITS = 24
 _NOT_HOSTS = 3
 """Addresses that hosts cannot have: those of the network, the gateway and broadcasts."""
 _NAME = "host.docker.internal"
+_LOOPBACK = "127.0.0.1"
 _S3 = "AWS_ENDPOINT_URL_S3"
 _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people write for their own machine
 
@@ -122,6 +126,11 @@ def overlaps(subnet: str, taken: Sequence[str]) -> bool:
     return any(network.overlaps(IPv4Network(each)) for each in taken)
 
 
+def shared_network(local: LocalSettings) -> str:
+    """`JobNetwork.shared` of a job with these settings."""
+    return local.Network or ""
+
+
 def endpoints_of(
     local: LocalSettings, engines: EnginesFacts, facts: NetworkFacts, network: NetworkPlan | None
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -132,6 +141,8 @@ def endpoints_of(
     if not local.Endpoints or (network is not None and network.isolated):
         return {}, {}
     engine = engines.first
+    if shared_network(local) and engine.local and not (engine.rootless or engine.desktop):
+        return endpoint_variables(local.Endpoints, this_machine=_LOOPBACK), {}
     address = network.gateway if network is not None else facts.gateway
     if engine.rootless or engine.desktop or not engine.local or engines.shares or not address:
         # The gateway of such an engine is another machine or a network namespace.

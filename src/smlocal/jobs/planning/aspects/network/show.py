@@ -17,6 +17,8 @@ def network_text(plan: JobPlan) -> str:
 
 
 def _own_text(plan: JobPlan) -> str:
+    if plan.network.shared:
+        return f"on the network {plan.network.shared}, which is not its own"
     if plan.network.own is None:
         return "on the engine's default network"
     kind = "overlay network" if plan.network.own.manager else "network"
@@ -110,6 +112,20 @@ def _endpoints_unused(plan: JobPlan, work: Workload) -> str | None:
     return f"Local.Endpoints ({', '.join(work.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
 
 
+def _host_network(plan: JobPlan, work: Workload) -> str | None:
+    if work.local.Network is None:
+        return None
+    engine = plan.engines.first
+    if engine.elsewhere or engine.desktop:
+        whose = f"the machine of the engine at {engine.address}, which is not this one"
+    else:
+        whose = "the rootless engine" if engine.rootless else "this machine"
+    return (
+        f"the container is on the network of {whose} (Local.Network: host): it reaches what listens on 127.0.0.1 "
+        "there, its own ports are open there, and a port in use there is in use for it; the service has no such network"
+    )
+
+
 def _joined(plan: JobPlan, work: Workload) -> str | None:
     return joined_text(plan)
 
@@ -138,6 +154,7 @@ NETWORK_RULES = (
     NoteRule(id="isolation", says=_isolation),
     NoteRule(id="endpoints", says=_endpoints),
     NoteRule(id="endpoints-unused", says=_endpoints_unused),
+    NoteRule(id="host-network", says=_host_network),
     NoteRule(id="networks-joined", says=_joined),
     NoteRule(id="hosts-added", says=_added_hosts),
 )
