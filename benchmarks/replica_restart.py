@@ -16,7 +16,8 @@ from measure import alternate, execute
 from results import Figure, Size, comparison, main
 from workplace import PROGRAMS, PY, Workplace, image, workplace
 
-from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.jobs.container_run import ContainerRun
 

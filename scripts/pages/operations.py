@@ -16,6 +16,7 @@ def operations_table() -> str:
         "STS": handlers("sts"),
         "IAM": handlers("iam"),
         "S3": OF_S3,
+        "AWS Batch": handlers("batch"),
     }
     rows = (f"| {name} | {', '.join(f'`{each}`' for each in sorted(found))} |" for name, found in services.items())
     return "\n".join(("| service | operations |\n|---|---|", *rows))

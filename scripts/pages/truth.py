@@ -11,7 +11,7 @@ from tests.contract.records.verdicts import NOT_HERE, OLDER, all_records, compar
 
 _ROOT = Path(__file__).resolve().parents[2]
 FOLDER = _ROOT / "tests" / "contract" / "facts"
-KINDS = ("training", "hosting", "transform", "processing", "tuning", "pipelines", "lists", "registry")
+KINDS = ("training", "hosting", "transform", "processing", "tuning", "pipelines", "lists", "registry", "batch")
 """The files, in the order of the page."""
 _DATA: dict[str, dict[str, Any]] = {
     kind: yaml.safe_load((FOLDER / f"{kind}.yaml").read_text(encoding="utf-8")) for kind in KINDS

@@ -1,10 +1,12 @@
 """`scripts/image`: by content, from no registry, and nothing left of what fails."""
 
+import os
 import shutil
 import subprocess
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,3 +81,13 @@ def test_wrong_use_is_explained(tmp_path: Path, arguments: tuple[str, ...], says
     done = subprocess.run([ROOT / "scripts" / "image", *given], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert says in done.stderr
+
+
+@pytest.mark.slow(1)
+def test_too_little_disk_for_the_demo_is_said_before_it_begins(own_engine: Any, small_disk: Path) -> None:
+    environment = {**os.environ, "DOCKER_HOST": own_engine.address, "SMLOCAL_CACHE": str(small_disk)}
+    demo = [ROOT / "scripts" / "demo"]
+    done = subprocess.run(demo, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("error: this needs 1300 MB of disk for the image of the example")
+    assert f"MB are free at {small_disk}" in done.stderr

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 
 _DRIVER = "overlay2"
 

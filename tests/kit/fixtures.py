@@ -30,7 +30,8 @@ from tests.kit.own_engine import OwnEngine
 from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.kit.s3_servers import S3Server, S3Servers
 
-from smlocal.engine.docker import MISCOUNTED, connect
+from smlocal.engine.docker import MISCOUNTED
+from smlocal.engine.engines import connect
 
 ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")

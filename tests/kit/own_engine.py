@@ -20,8 +20,33 @@ _START_SECONDS = 200.0
 _END_SECONDS = 200.0
 _PAUSE_SECONDS = 0.05
 _CGROUPS = Path("/sys/fs/cgroup")
-_HIDE = 'while [ "$1" != -- ]; do mount -t tmpfs tmpfs "$1" || exit; shift; done; shift; exec "$@"'
-"""Mounts an empty file system on each folder before `--`, then runs what follows it."""
+_HIDE = """
+set -e
+mount -t tmpfs tmpfs /mnt
+number=0
+for each; do
+    case $each in
+        --) break ;;
+        +*) number=$((number + 1)); mkdir /mnt/$number; mount --rbind "${each#+}" /mnt/$number ;;
+    esac
+done
+for each; do
+    case $each in
+        --) break ;;
+        -*) test ! -d "${each#-}" || mount -t tmpfs tmpfs "${each#-}" ;;
+    esac
+done
+number=0
+while [ "$1" != -- ]; do
+    case $1 in +*) number=$((number + 1)); mkdir -p "${1#+}"; mount --rbind /mnt/$number "${1#+}" ;; esac
+    shift
+done
+umount --recursive --lazy /mnt
+shift
+exec "$@"
+"""
+"""Mounts an empty file system on each folder `-FOLDER` before `--`, and each `+FOLDER` at its place again. Then it runs
+what follows."""
 
 
 def short_folder() -> Path:
@@ -39,7 +64,9 @@ class OwnEngine:
     namespace: str = ""
     """The network namespace, as `ip netns` names it; empty: a new one at each start."""
     hidden: tuple[Path, ...] = ()
-    """Folders of this machine that this engine does not see. If there are any, it has a mount namespace of its own."""
+    """Folders of this machine that are empty for this engine. If there are any, it has a mount namespace of its own."""
+    shared: tuple[Path, ...] = ()
+    """Folders in these that it sees nevertheless."""
     image: str = ""
     """An image that it has from the start on."""
     options: tuple[str, ...] = ()
@@ -60,7 +87,7 @@ class OwnEngine:
             apart = ("unshare", "--mount", "--propagation", "slave", "sh", "-c", _HIDE, "sh")
             self.containerd = self._launch(
                 *(self._in_network() if self.namespace else ()),
-                *((*apart, *map(str, self.hidden), "--") if self.hidden else ()),
+                *((*apart, *self._folders(), "--") if self.hidden else ()),
                 *("containerd", "--address", address, "--root", self.folder / "containerd"),
                 *("--state", self.folder / "state"),
             )
@@ -78,6 +105,17 @@ class OwnEngine:
         self._await("dockerd", self._answers)
         if first and self.image and not borrowed:
             self.load(self.image)
+
+    def _folders(self) -> Iterator[str]:
+        yield from (f"-{each}" for each in self.hidden)
+        if self.shared:
+            yield from (f"+{each}" for each in (self.folder, *self.shared))
+
+    def make_empty(self, folder: Path) -> None:
+        """Have an empty folder where only this engine has one."""
+        assert self.containerd is not None
+        there = ("nsenter", f"--mount=/proc/{self.containerd.pid}/ns/mnt")
+        subprocess.run([*there, "mkdir", "--parents", folder], check=True)
 
     def _in_network(self) -> tuple[str, ...]:
         return ("nsenter", f"--net=/run/netns/{self.namespace}") if self.namespace else ("unshare", "--net")

@@ -63,6 +63,8 @@ _ALLOWED: Final = tuple(
 )
 _RISKY: Final = ("CapAdd", "Devices", "Sysctls", "Tmpfs", "VolumesFrom", "PidMode", "UTSMode", "UsernsMode", "Runtime")
 """Members of a HostConfig of which it is not known whether Studio allows them, and which are avoidable."""
+_LABEL: Final = "smlocal-tests-place"
+"""Of everything that is made in a place: the id of the place's container."""
 _LARGEST: Final = 1 << 24
 _MOVED, _FORBIDDEN = 301, 403
 
@@ -167,6 +169,7 @@ class StudioEngine:
             document = json.loads(_read_body(here, request) or b"{}")
             if why := self._wrong_in(path, document):
                 raise _RefusedError(_FORBIDDEN, why)
+            document["Labels"] = {**(document.get("Labels") or {}), _LABEL: self._container()}
             if path == "/containers/create":
                 document["HostConfig"]["NetworkMode"] = network
             request = _with_body(request, json.dumps(document).encode())
@@ -276,6 +279,7 @@ class StudioPlace:
     engine: StudioEngine
     user: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    begun: "list[subprocess.Popen[str]]" = field(default_factory=list)
 
     def run(
         self,
@@ -302,7 +306,9 @@ class StudioPlace:
     ) -> subprocess.Popen[str]:
         """Begin a command there; the process is that of `docker exec`, whose end is not that of the command."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(self.command(*command, env=env, cwd=cwd), stdout=pipe, stderr=pipe, text=True)
+        process = subprocess.Popen(self.command(*command, env=env, cwd=cwd), stdout=pipe, stderr=pipe, text=True)
+        self.begun.append(process)
+        return process
 
     def command(
         self,
@@ -325,20 +331,26 @@ class StudioPlace:
         refused = "\n".join(f"{each.method} {each.path}: {each.status} {each.reason}" for each in self.engine.refused)
         assert not refused, refused
 
+    def remove(self) -> None:
+        """End it, with all that runs there, and remove what was made."""
+        self.engine.close()
+        here = ("--quiet", "--filter", f"label={_LABEL}={self.container}")
+        run_docker("rm", "--force", "--volumes", self.container, *run_docker("ps", "--all", *here).split())
+        if volumes := run_docker("volume", "ls", *here).split():
+            run_docker("volume", "rm", "--force", *volumes)
+        for process in self.begun:  # they end with the container
+            process.communicate()
+
     def left(self) -> list[str]:
-        """Containers and volumes of smlocal's that are still on the engine and were made by this place."""
-        there = f"network=container:{self.container}"  # not a filter of Docker's: the containers say it themselves
-        found = run_docker("ps", "-aq", "--no-trunc", "--filter", "label=smlocal.job").split()
-        return [
-            each
-            for each in found
-            if run_docker("inspect", "--format", "network={{.HostConfig.NetworkMode}}", each).strip() == there
-        ]
+        """Containers and volumes that were made here and are still on the engine."""
+        here = ("--quiet", "--filter", f"label={_LABEL}={self.container}")
+        return [*run_docker("ps", "--all", "--no-trunc", *here).split(), *run_docker("volume", "ls", *here).split()]
 
 
 _METADATA: Final = {
     "AppType": "JupyterLab",
     "DomainId": "d-0123456789ab",
+    "ExecutionRoleArn": "arn:aws:iam::123456789012:role/space",
     "SpaceName": "tests",
     "ResourceArn": "arn:aws:sagemaker:eu-central-1:123456789012:app/d-0123456789ab/tests/JupyterLab/default",
     "ResourceName": "default",
@@ -349,7 +361,7 @@ _HERE: Final = "/opt/smlocal"
 @pytest.fixture
 def place_of() -> Iterator[Callable[..., StudioPlace]]:
     """Makes places. `user` is that of its commands, as in `docker run --user`; `packages` are more folders of
-    Python packages, at the same path there."""
+    Python packages, which commands there can import."""
     folders: list[Path] = []
     places: list[StudioPlace] = []
 
@@ -362,9 +374,7 @@ def place_of() -> Iterator[Callable[..., StudioPlace]]:
 
     yield make
     for place in places:
-        place.engine.close()
-        left = place.left()
-        run_docker("rm", "-f", "-v", *left, place.container)
+        place.remove()
     for folder in folders:
         shutil.rmtree(folder)
 
@@ -392,13 +402,14 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
         metadata: "/opt/ml/metadata:ro",
         ROOT / "src": f"{_HERE}/src:ro",
         Path(sysconfig.get_path("purelib")): f"{_HERE}/packages:ro",
-        **{each: f"{each}:ro" for each in packages},
+        **{each: f"{_HERE}/more/{number}:ro" for number, each in enumerate(packages)},
     }
-    python = ":".join((*map(str, packages), f"{_HERE}/src", f"{_HERE}/packages"))
+    more = [f"{_HERE}/more/{number}" for number, _ in enumerate(packages)]
+    python = ":".join((*more, f"{_HERE}/src", f"{_HERE}/packages"))
     environment = {"HOME": str(home), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
     container = run_docker(
         "run",
-        *("--detach", "--init", "--label", "smlocal-tests-place"),
+        *("--detach", "--init", "--label", f"{_LABEL}="),
         *(each for source, target in mounted.items() for each in ("--volume", f"{source}:{target}")),
         build_image(IMAGES / "place"),
     ).strip()

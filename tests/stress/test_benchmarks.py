@@ -1,5 +1,6 @@
 """Each benchmark, once and as small as it can be: it prints its rows. What they say is for `benchmarks/run-all`."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -49,6 +50,7 @@ ROWS = {
     "several_engines": 4,
     "shell": 1,
     "side_by_side": 1,
+    "small_machine": 12,
     "stop": 1,
     "submit": 2,
     "tensor_reader": 1,
@@ -58,6 +60,7 @@ ROWS = {
     "usage": 1,
     "validate": 1,
 }
+MEMORY_GROUP = Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _SMALLEST = ("--rounds", "1", "--scale", "0.005", "--no-record")
 _HAS_COMPOSE = "docker compose version >/dev/null 2>&1 || command -v docker-compose"
 
@@ -66,6 +69,8 @@ def why_not(name: str) -> str | None:
     """What this machine lacks."""
     if name == "upload" and shutil.which("pigz") is None:
         return "pigz is not here"
+    if name == "small_machine" and (os.geteuid() != 0 or not MEMORY_GROUP.exists()):
+        return "not root, or no control groups of version 1"
     if name == "local_mode" and subprocess.run(["sh", "-c", _HAS_COMPOSE], capture_output=True, check=False).returncode:
         return "docker compose is not here"
     return None

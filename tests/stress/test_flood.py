@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.engine.docker import connect, connect_to
+from smlocal.engine.engines import connect, connect_to
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec
 from smlocal.jobs import container_run
 from smlocal.jobs.container_run import ContainerRun

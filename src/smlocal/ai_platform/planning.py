@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smlocal.ai_platform.identity import job_region
 from smlocal.ai_platform.jobfile.job_file import ReplicaJobFile, read_job
 from smlocal.ai_platform.locations import BucketFolder, bucket_folders
 from smlocal.ai_platform.planning_of_jobs import ReplicaFacts, build_plan, host_of
 from smlocal.ai_platform.replicas import Replica, replicas
+from smlocal.base.at_use import at_use
 from smlocal.data.sources.local_path import local_path
 from smlocal.engine.engines import Engines
 from smlocal.engine.facts import EngineFacts, ImageFacts
@@ -18,7 +19,7 @@ from smlocal.errors import EngineRemoteError, ImagePullError, SourceMissingError
 from smlocal.jobfile.document import Document
 from smlocal.jobs.documents import STRICT
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines, plain_runtime
-from smlocal.jobs.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
+from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_image
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
@@ -27,6 +28,11 @@ from smlocal.jobs.planning.aspects.output.look import DEFAULT_OUTPUT, folder_at
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.view import Reporter
+
+if TYPE_CHECKING:
+    from smlocal.engine.seen_folders import is_folder_seen
+else:
+    is_folder_seen = at_use("smlocal.engine.seen_folders", "is_folder_seen")
 
 
 def prepare(
@@ -46,8 +52,8 @@ def prepare(
     engine = engines.first
     planned = replicas(job.kind, job.request, job=name)
     _check_count(planned, most=job.local.MaxHosts)
+    facts = _facts_of(engine)
     buckets = _buckets(job, name)
-    facts = engine.facts()
     asked, placed = _asked(job, planned), _placed(engine, facts)
     machine = examined(asked, placed, home=home)
     images: dict[str, ImageFacts | None] = {}
@@ -107,7 +113,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: no image is pulled, and missing GPUs are not an error."""
     planned, engine = replicas(job.kind, job.request, job=name), engines.first
-    facts = engine.facts()
+    facts = _facts_of(engine)
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():
         check_architecture(image, found, facts)
@@ -115,6 +121,16 @@ def plan_job(job: ReplicaJobFile, *, name: str, home: str, engines: Engines, str
     machine = examined(_asked(job, planned, required=False), _placed(engine, facts), home=home)
     buckets = _buckets(job, name, make=False)
     return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, machine=machine)
+
+
+def _facts_of(engine: Engine) -> EngineFacts:
+    """What it is. In a place that restricts it, replicas, which have names and a network, are an error."""
+    facts = engine.facts()
+    if facts.place is not None:
+        from smlocal.jobs.planning.aspects.place.look import refuse_platform
+
+        refuse_platform(facts.place, "jobs of AI Platform")
+    return facts
 
 
 def _document(recorded: Mapping[str, Any]) -> Document:

@@ -6,10 +6,9 @@ from contextlib import AbstractContextManager, contextmanager
 from smlocal.api.job_files import prepare
 from smlocal.api.job_names import host_named
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.docker import connect_to
-from smlocal.engine.engines import engines_named
+from smlocal.engine.engines import connect_to, engines_named
 from smlocal.engine.interface import ProcessStreams
-from smlocal.errors.of_jobs import ContainerNotRunningError
+from smlocal.errors.of_jobs import ContainerNotRunningError, ShellNotAllowedError
 from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.containers import host_container, is_running
 from smlocal.jobs.documents import RECALL
@@ -66,6 +65,9 @@ def shell_in_job(
     plan, record = job.plan, job.record
     chosen = host_of(plan, host, called=job.called)
     engine = connect_to(plan.engine_of(chosen).address)
+    place = engine.facts().place
+    if place is not None:
+        raise _not_allowed(place.name, plan.name, ended=record.status.terminal)
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
         if container is None:
@@ -86,6 +88,18 @@ def shell_in_job(
         )
 
     return shell_in_running(engine, container, program, image=plan.image.name)
+
+
+def _not_allowed(place: str, job: str, *, ended: bool) -> ShellNotAllowedError:
+    what = f"an image of the kept container of the job '{job}'" if ended else "another process in the container"
+    return ShellNotAllowedError(
+        f"{place} does not allow {what}" + ("" if ended else f" of the job '{job}'"),
+        remedy=[
+            f"smlocal logs {job}" + ("" if ended else " --follow") + "     shows what it prints",
+            "smlocal shell JOB.yaml     opens a shell in a new container, as it is before the job begins",
+            "smlocal run JOB.yaml --entrypoint 'ls -R /opt/ml'     runs another command in place of the program",
+        ],
+    )
 
 
 @contextmanager

@@ -165,6 +165,8 @@ def _scenarios(rules: Sequence[Rule], subject: Subject) -> Iterator[Scenario]:
 
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""
+_COPIES = 2
+"""Docker writes an image to its disk twice, as seen, before it delivers the first byte."""
 
 
 def look_at(
@@ -197,12 +199,15 @@ def look_at(
                 "docker images lists the local images.",
             ],
         )
+    place = engine.facts().place
+    if place is not None:
+        said(f"the history of the image is not read in {place.name}: build arguments are not looked at")
     if any(rule.files for rule in rules):
         saved = _files(facts, engine, home, image, said)
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
-    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id))
+    steps = tuple(HistoryStep(text=text) for text in engine.history(facts.id)) if place is None else ()
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
@@ -213,8 +218,24 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     if known is not None:
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
+    place = engine.facts().place
     if facts.size > _LARGE:
         said(f"reading {image} ({readable_bytes(facts.size)}); this is done once per image")
+    if place is not None:
+        from smlocal.check.own_reading import read_by_itself  # for few users
+
+        said(f"a container of {image} delivers its files: {place.name} is not known to deliver images")
+        files = read_by_itself(facts, engine, place, wanted(wishes, names), home=home)
+        saved = SavedImage(files=files, history=())
+        store_image(home, facts.id, wishes, saved)
+        return saved
+    room = engine.disk_room()
+    if room is not None and room.copies and facts.size * _COPIES > room.free:
+        free = f"{readable_bytes(room.free)} are free at {room.folder}"
+        said(f"reading {image} without its layers: it has {readable_bytes(facts.size)}, and {free}")
+        # Not remembered: with more room, the layers are read too.
+        if (flattened := _flattened(facts, engine, wanted(wishes, names))) is not None:
+            return flattened
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)

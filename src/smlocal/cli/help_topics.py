@@ -220,6 +220,21 @@ instance_type="local".
 
 More: https://smlocal.github.io/smlocal/latest/local-mode/
 """,
+    "studio": """\
+SageMaker Studio
+
+An administrator of the domain turns Docker on (EnableDockerAccess); then stop
+the space and run it again.
+
+  smlocal doctor              what this place allows
+  smlocal run FILE            one host, on the network of the space
+  smlocal submit FILE         several hosts, isolation: on the service
+  smlocal shell FILE          a new container; running ones cannot be entered
+  docker build --network sagemaker
+                              your own builds, with DOCKER_BUILDKIT=0
+
+More: https://smlocal.github.io/smlocal/latest/studio/
+""",
     "debugger": """\
 Tensors and rules of Debugger
 

@@ -27,7 +27,8 @@ from smlocal.debugger.rule_container import (
     socket_folder,
 )
 from smlocal.engine.containers import recreate_container
-from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
+from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, ContainerSpec, Engine, Resource, ResourceKind
+from smlocal.engine.seen_folders import is_path_seen
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
@@ -249,17 +250,31 @@ class JobRules:
                     return  # the user who set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
                 spec = rule_container(self.plan, rule.number, here, self.tensors)
-                rule.container = recreate_container(self.engine, spec)
-                self.engine.start(rule.container)
+                error = self._unseen(spec)
+                if not error:
+                    rule.container = recreate_container(self.engine, spec)
+                    self.engine.start(rule.container)
             except _FAILURES as failure:
                 error = f"the rule could not be started: {_sentence(failure)}"
         if error:
             self._set(rule, Evaluation(status=RuleStatus.ERROR, details=error))
 
+    def _unseen(self, spec: ContainerSpec) -> str:
+        """What an engine with other mounts does not see of what the rule reads: it would mount an empty folder."""
+        if self.plan.engines.first.same_mounts:
+            return ""
+        for mount in spec.mounts:
+            source, inside = mount.source, mount.source.startswith(f"{self.plan.job_directory}/")
+            if not inside and not is_path_seen(source, [self.engine], spec.image):
+                return f"the engine does not see {source}: use a folder that it sees at the same path"
+        return ""
+
     def _missing(self, rule: RulePlan) -> str:
         """The missing part that the rule needs, as a sentence; empty if nothing is missing."""
         if self.tensors is None:
             return "the job saves no tensors: it has no DebugHookConfig"
+        if acts(rule) and self.plan.engines.first.desktop:
+            return "actions do not get out of the virtual machine of the engine: use Local.OnRule (--on-rule) instead"
         for path in _named(rule):
             if not _in_s3(path) and not os.path.exists(path):
                 return f"{path} does not exist"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -9,12 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
+from hashlib import sha256
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.unix_sockets import listen_at
 from smlocal.debugger.evaluator import evaluator_tag
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
+from smlocal.engine.place import is_in_home
 from smlocal.jobs.planning.aspects.rules.plan import RulePlan
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.sagemaker.contract.outcome.reasons import RuleStatus
@@ -41,15 +44,22 @@ def socket_folder(plan: JobPlan) -> str:
     return f"{plan.job_directory}/rules/endpoint"
 
 
-def client_environment(number: int, region: str) -> dict[str, str]:
+def client_environment(number: int, region: str, *, port: int = _PORT) -> dict[str, str]:
     """Settings that make clients of AWS in the container of a rule call the endpoint."""
     return {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{_PORT}",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
         "AWS_ACCESS_KEY_ID": _access_key(number),
         "AWS_SECRET_ACCESS_KEY": "none",
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
     }
+
+
+def _free_port() -> int:
+    """Where rules share the ports of smlocal, each has another one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _access_key(number: int) -> str:
@@ -144,17 +154,19 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         Mount(source=tensors, target=_TENSORS, read_only=True),
         Mount(source=result, target=rule.local_path),
         *(
-            Mount(source=folder, target=f"{_TRIALS}/{index}", read_only=True)
+            Mount(source=_mountable(plan, number, folder), target=f"{_TRIALS}/{index}", read_only=True)
             for index, folder in enumerate(rule.trials)
         ),
     ]
     if rule.source is not None:
-        mounts.append(Mount(source=rule.source, target=_source_in_container(rule.source), read_only=True))
+        source = _mountable(plan, number, rule.source)
+        mounts.append(Mount(source=source, target=_source_in_container(rule.source), read_only=True))
     if acts(rule):
         mounts.append(Mount(source=socket_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
-    ours = rule.image is None
+    ours, place = rule.image is None, plan.engines.first.place
+    port = _PORT if place is None else _free_port()
     if ours:
-        mounts.append(Mount(source=_PACKAGE_HERE, target=_PACKAGE, read_only=True))
+        mounts.append(Mount(source=_package(plan, number), target=_PACKAGE, read_only=True))
     return ContainerSpec(
         name=f"smlocal-{plan.name}-{plan.run_id}-rule-{number}",
         image=rule.image or evaluator_tag(),
@@ -167,15 +179,38 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
             "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0",  # the end marker comes after the last tensor
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            **(client_environment(number, plan.identity.region) if acts(rule) else {}),
+            **(client_environment(number, plan.identity.region, port=port) if acts(rule) else {}),
         },
         hostname="",
         user=_user(plan),
         mounts=tuple(mounts),
-        network="none",
+        network="none" if place is None else place.network,
         limits=Limits(memory=MEMORY, cpus=1.0, processes=_PROCESSES),
-        behind_others=True,
+        behind_others=place is None,
     )
+
+
+def _mountable(plan: JobPlan, number: int, path: str) -> str:
+    """The path, or that of a copy in the job's folder, in a place that may not mount folders outside of the home."""
+    if plan.engines.first.place is None or is_in_home(path):
+        return path
+    copy = f"{plan.job_directory}/rules/{number}/copies/{sha256(path.encode()).hexdigest()[:16]}"
+    os.makedirs(copy, exist_ok=True)
+    copy = f"{copy}/{os.path.basename(path)}"
+    if os.path.isdir(path):
+        shutil.copytree(path, copy, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(path, copy)
+    return copy
+
+
+def _package(plan: JobPlan, number: int) -> str:
+    """The folder of the evaluator; a copy in that of the job, if the engine may not see where smlocal is installed."""
+    if plan.engines.first.same_mounts:
+        return _mountable(plan, number, _PACKAGE_HERE)
+    folder = f"{plan.job_directory}/rules/{number}/package"
+    shutil.copytree(_PACKAGE_HERE, folder, dirs_exist_ok=True)
+    return folder
 
 
 def _user(plan: JobPlan) -> str:

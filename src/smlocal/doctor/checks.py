@@ -9,6 +9,7 @@ from smlocal.base.files import free_bytes
 from smlocal.base.readable import readable_bytes
 from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.data.sources.s3.aws_session import Profile, read_profile
+from smlocal.doctor import place as there
 from smlocal.doctor.judgement import Judgement, fine, problem, unknown, warning
 from smlocal.doctor.machine import DOCTOR_NAME as NAME
 from smlocal.doctor.machine import AwsIdentity, ContainerTrial, Machine, numbers_of
@@ -55,9 +56,9 @@ def check_home(machine: Machine) -> Judgement:
     The home is opened as every command does, which creates the folder and its database if they are missing.
     """
     home = home_directory()
-    del machine
     with Store.open(home) as store:
-        return judge_home(store.home, file_system=file_system_of(store.home, _mounts()))
+        found = judge_home(store.home, file_system=file_system_of(store.home, _mounts()))
+        return found if machine.place is None else there.judge_home_there(machine.place, store.home, found)
 
 
 def _mounts() -> str:
@@ -102,7 +103,7 @@ def check_disk(machine: Machine) -> Judgement:
     The disk of the home, and of the engine's folder if the engine runs on this machine.
     """
     places = {"SMLOCAL_HOME": machine.home}
-    if machine.engine_error is None and machine.endpoint.local:
+    if machine.engine_error is None and machine.endpoint.local and machine.details.root:
         places["the engine"] = machine.details.root
     return judge_disk(
         {f"{path} ({name})": free for name, path in places.items() if (free := free_bytes(path)) is not None}
@@ -124,7 +125,8 @@ def judge_disk(free: Mapping[str, int]) -> Judgement:
 
 def check_fuse(machine: Machine) -> Judgement:
     """Whether FastFile channels can be streamed from S3, by what the channels themselves check."""
-    del machine
+    if machine.place is not None:
+        return there.judge_fuse_there(machine.place)
     return judge_fuse(why_no_fuse())
 
 
@@ -381,6 +383,8 @@ def check_socket(machine: Machine) -> Judgement:
         status = os.stat(endpoint.path)
     except OSError as error:
         return unknown(f"{endpoint.path}: {error.strerror}")
+    if machine.place is not None and os.access(endpoint.path, os.R_OK | os.W_OK):
+        return fine(f"this user may use {endpoint.path}")
     return judge_socket(endpoint.path, mode=status.st_mode, usable=os.access(endpoint.path, os.R_OK | os.W_OK))
 
 
@@ -410,6 +414,8 @@ def judge_network_address(endpoint: EngineAddress) -> Judgement:
 
 def check_container(machine: Machine) -> Judgement:
     """Whether a container can be created and started, by trying it."""
+    if machine.place is not None and machine.trial.untried is not None:
+        return there.judge_untried(machine.place, machine.trial)
     return judge_container(machine.trial, machine.details)
 
 
@@ -458,6 +464,8 @@ _OTHER_HOME = "If it shares other folders, set SMLOCAL_HOME to one of them"
 
 def check_overlay(machine: Machine) -> Judgement:
     """Whether channels can be mounted copy-on-write, by trying it."""
+    if machine.place is not None and machine.engine_error is None:
+        return there.judge_overlay_there(machine.place)
     return judge_overlay(
         machine.trial, home=machine.home, local=machine.endpoint.local, rootless=machine.details.rootless
     )
@@ -493,6 +501,8 @@ def judge_overlay(trial: ContainerTrial, *, home: str, local: bool, rootless: bo
 
 def check_cgroup(machine: Machine) -> Judgement:
     """Whether the engine can limit the memory and CPUs of containers."""
+    if machine.place is not None and machine.engine_error is None:
+        return there.judge_cgroup_there(machine.place)
     return judge_cgroup(machine.details)
 
 

@@ -33,8 +33,8 @@ class Judgement:
         return replace(self, severity=Readiness.PROBLEM) if self.severity is Readiness.WARNING else self
 
 
-Check = Callable[["Machine"], Judgement]
-"""A `SmlocalError` that it raises becomes a problem with the remedy of the error."""
+Check = Callable[["Machine"], Judgement | None]
+"""A `SmlocalError` that it raises becomes a problem with the remedy of the error. None: there is nothing to check."""
 
 
 def fine(sentence: str) -> Judgement:

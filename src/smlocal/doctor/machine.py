@@ -15,9 +15,12 @@ from threading import Thread
 from typing import Any
 
 from smlocal.data.channels.copy import is_overlay_refusal, overlay_volume
+from smlocal.engine.client import place_here
 from smlocal.engine.containers import PROBE_PROGRAM
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
+from smlocal.engine.engines import engine_at
+from smlocal.engine.facts import Place
 from smlocal.engine.inspection import EngineDetails, Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, EngineUnreachableError, MachineNotReadyError, SmlocalError
@@ -47,6 +50,8 @@ class ContainerTrial:
 
     container_error: str | None = None
     """Why no container can be created or started."""
+    untried: str | None = None
+    """Why there was no image to try it with, in a place where that says nothing of other images."""
     overlay_error: str | None = None
     gpu_error: str | None = None
     shared_memory: int = 0
@@ -79,6 +84,13 @@ class Machine:
     def endpoint(self) -> EngineAddress:
         """The address of the engine; raises the same errors as every command."""
         return find_endpoint()
+
+    @cached_property
+    def place(self) -> Place | None:
+        """What restricts the engine; None for an engine that is this machine's own, or on another one."""
+        with suppress(SmlocalError):  # an address that cannot be used
+            return place_here() if self.endpoint.local else None
+        return place_here()
 
     @cached_property
     def home(self) -> str:
@@ -125,7 +137,7 @@ class Machine:
     def engine(self) -> DockerEngine:
         """The engine, after it has answered."""
         self.details  # noqa: B018 - raises if it is unreachable
-        return DockerEngine(self.endpoint)
+        return engine_at(self.endpoint)
 
     @property
     def inspection(self) -> Inspection:
@@ -136,7 +148,7 @@ class Machine:
     @cached_property
     def trial(self) -> ContainerTrial:
         """The result of creating and starting a container."""
-        return try_container(self.engine, self.inspection, self.home)
+        return try_container(self.engine, self.inspection, self.home, place=self.place)
 
     @cached_property
     def newest_release(self) -> "str | None":
@@ -149,30 +161,39 @@ class Machine:
         return ask_aws_identity()
 
 
-def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> ContainerTrial:
+def try_container(
+    engine: DockerEngine, inspection: Inspection, home: str, *, place: Place | None = None
+) -> ContainerTrial:
     """Create a container with an overlay, and one with a GPU, from an image without files. It takes half a second.
 
     Nothing can run in them, and nothing has to: an engine mounts volumes and attaches devices before it looks for the
     program, and reports which of these failed. Everything has labels and is removed at once. An engine that does not
-    see our folders gets a plain volume.
+    see our folders gets a plain volume, as does that of a place, where only what it allows is tried.
     """
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: DOCTOR_NAME, RUN_LABEL: run}
     image = f"{DOCTOR_NAME}-{run}"
     try:
         _remove_old(engine, inspection)
-        inspection.make_empty_image(image, labels)
+        try:
+            inspection.make_empty_image(image, labels)
+        except EngineError as error:
+            if place is None or not error.status:
+                raise
+            return ContainerTrial(container_error=error.sentence, untried=error.sentence)
         with _cleaned_up(engine, inspection, image, run), _folder_to_mount(home) as folder:
             name = f"{DOCTOR_NAME}-{run}"
-            facts = try_folders_again(engine.facts(), engine, image, home)
-            if facts.shares_folders:
+            facts = engine.facts()
+            if place is None:
+                facts = try_folders_again(facts, engine, image, home)
+            if facts.shares_folders and place is None:
                 overlay_volume(folder, engine=engine, name=name, labels=labels, rootless=facts.rootless)
             else:
                 engine.create_volume(name, labels, {})
             memory, overlay = _try_volume(engine, inspection, image, name, labels)
             return ContainerTrial(
                 overlay_error=overlay,
-                gpu_error=engine.probe(image, labels, devices=_every_gpu(engine)),
+                gpu_error=engine.probe(image, labels, devices=_every_gpu(engine, place)),
                 shared_memory=memory,
                 shares_folders=facts.shares_folders,
                 slowness=facts.slowness,
@@ -181,8 +202,8 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> Co
         return ContainerTrial(container_error=error.sentence)
 
 
-def _every_gpu(engine: DockerEngine) -> GpuDevices:
-    return GpuDevices(ids=(), every=True, cdi=engine.cdi_gpus() is not None)
+def _every_gpu(engine: DockerEngine, place: Place | None) -> GpuDevices:
+    return GpuDevices(ids=(), every=True, cdi=place is None and engine.cdi_gpus() is not None)
 
 
 def _try_volume(

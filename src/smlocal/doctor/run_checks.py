@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from threading import Thread
 
-from smlocal.doctor import checks
+from smlocal.doctor import checks, place
 from smlocal.doctor.judgement import Check, Judgement, Readiness, problem, unknown
 from smlocal.doctor.machine import EngineUnavailableError, Machine
 from smlocal.errors import SmlocalError
@@ -11,6 +11,7 @@ from smlocal.errors import SmlocalError
 CHECKS: dict[str, Check] = {
     "smlocal": checks.check_smlocal,
     "engine": checks.check_engine,
+    "place": place.check_place,
     "version": checks.check_version,
     "socket": checks.check_socket,
     "container": checks.check_container,
@@ -40,11 +41,12 @@ def run_checks(
     """
     for name, check in CHECKS.items():
         judgement = _with_timeout(check, machine, timeout)
-        yield name, judgement.as_needed() if name in needed else judgement
+        if judgement is not None:
+            yield name, judgement.as_needed() if name in needed else judgement
 
 
-def _with_timeout(check: Check, machine: Machine, timeout: float) -> Judgement:
-    results: list[Judgement | Exception] = []
+def _with_timeout(check: Check, machine: Machine, timeout: float) -> Judgement | None:
+    results: list[Judgement | Exception | None] = []
 
     def run() -> None:
         try:
@@ -56,7 +58,7 @@ def _with_timeout(check: Check, machine: Machine, timeout: float) -> Judgement:
     thread.start()
     thread.join(timeout)
     match results:
-        case [Judgement() as judgement]:
+        case [Judgement() | None as judgement]:
             return judgement
         case [Exception() as error]:
             raise error
@@ -67,7 +69,7 @@ def _with_timeout(check: Check, machine: Machine, timeout: float) -> Judgement:
     )
 
 
-def _judged(check: Check, machine: Machine) -> Judgement:
+def _judged(check: Check, machine: Machine) -> Judgement | None:
     try:
         return check(machine)
     except EngineUnavailableError:

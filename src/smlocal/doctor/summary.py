@@ -29,6 +29,7 @@ def summary(machine: Machine, findings: Mapping[str, Judgement]) -> str:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": _system(),
         "engine": _engine(machine),
+        **({} if machine.place is None else {"place": f"{machine.place.name}, {machine.place.app}"}),
         "packages": ", ".join(_packages(needed)),
         "extras": "; ".join(f"{name}: {state}" for name, state in installed_extras(needed).items()),
         "settings": _or_none(sorted(name for name in os.environ if name.startswith(_SETTINGS))),
@@ -64,10 +65,9 @@ def _described(details: EngineDetails) -> str:
     api = ".".join(map(str, details.api))
     kind = ", rootless" if details.rootless else ""
     unlimited = f", cannot limit {' and '.join(details.unlimited)}" if details.unlimited else ""
-    return (
-        f"{details.product} {details.version}, API {api}, {details.storage_driver}, "
-        f"cgroup v{details.cgroup_version}{kind}{unlimited}, kernel {details.kernel}"
-    )
+    told = (details.storage_driver, f"cgroup v{details.cgroup_version}" if details.cgroup_version else "")
+    known = "".join(f", {each}" for each in told if each)
+    return f"{details.product} {details.version}, API {api}{known}{kind}{unlimited}, kernel {details.kernel}"
 
 
 def shown_address(address: str, *, home: str) -> str:

@@ -16,7 +16,7 @@ from smlocal.endpoint.browsers import Hosts, guarded, is_part_of_a_page
 from smlocal.endpoint.invocations.front import Invocations, is_invocation
 from smlocal.endpoint.large_requests import HELD, BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.endpoint.objects import s3_front
-from smlocal.endpoint.protocol.aws_names import Scope, scope_of
+from smlocal.endpoint.protocol.aws_names import Scope, is_by_path, scope_of
 from smlocal.endpoint.protocol.models import service_model
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem, Signatures
@@ -82,7 +82,7 @@ class Application:
             if is_part_of_a_page(request):
                 return PlainTextResponse("an object cannot be part of a page", status_code=403)
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
-        if request.method == "POST" and "x-amz-target" in request.headers:
+        if request.method == "POST" and ("x-amz-target" in request.headers or is_by_path(request, signed)):
             body, problem = await self._verified_body(request, signed)
             return await aws_calls.answer_json(self._serving, request, signed, body, problem=problem)
         if request.method == "POST" and _is_form(request) and request.url.path == "/":

@@ -18,9 +18,9 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.call import AwsCall, ServiceError
 from smlocal.endpoint.large_requests import in_thread
 from smlocal.endpoint.protocol import json_documents, query
-from smlocal.endpoint.protocol.aws_names import Scope, by_form, by_target
+from smlocal.endpoint.protocol.aws_names import Scope, by_form, by_path, by_target
 from smlocal.endpoint.protocol.json_documents import encode
-from smlocal.endpoint.protocol.models import check_parameters, operation_model
+from smlocal.endpoint.protocol.models import check_parameters, operation_model, service_model
 from smlocal.endpoint.serving import Serving
 from smlocal.endpoint.signature import Problem
 from smlocal.errors import JobUnknownError, SmlocalError
@@ -31,20 +31,24 @@ from smlocal.terms.statuses import JobStatus
 
 _LARGE = 64 << 10
 """Bytes of a body that is read in a thread: reading it would hold up all others."""
-_JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
+_JSON_11, _JSON_10, _JSON = "application/x-amz-json-1.1", "application/x-amz-json-1.0", "application/json"
 
 
 async def answer_json(
     serving: Serving, request: Request, scope: Scope | None, body: bytes, *, problem: Problem | None
 ) -> Response:
-    """A call with the header X-Amz-Target. `problem`: of its signature."""
+    """A call that names its operation in the header X-Amz-Target or in its path. `problem`: of its signature."""
     kind = request.headers.get("content-type", "").partition(";")[0]
-    kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11
+    by_target_header = "x-amz-target" in request.headers
+    kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11 if by_target_header else _JSON
     if problem is not None:
         wrong = ServiceError(problem.json_code, problem.message)
         return _refused(wrong, json_documents.encode_error(wrong), kind)
     try:
-        service, operation = by_target(request.headers["x-amz-target"])
+        if by_target_header:
+            service, operation = by_target(request.headers["x-amz-target"])
+        else:
+            service, operation = by_path(request.url.path, service_model("batch").operation_names)
         if service is None:
             raise not_emulated(None if scope is None else scope.service, operation)
         asked = (service, operation)
@@ -113,11 +117,19 @@ async def _answer(
         # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
         serving.log(f"{operation}: {error.sentence} {' '.join(error.details)}")
         raise ServiceError("InternalFailure", error.sentence, status=500) from error
-    except (ServiceError, ClientDisconnect):
+    except ServiceError as error:
+        if error.code == "ValidationException" and service in _CLIENT_ERRORS:
+            raise ServiceError(_CLIENT_ERRORS[service], error.message) from None
+        raise
+    except ClientDisconnect:
         raise
     except Exception as error:
         serving.log(f"{operation}: {traceback.format_exc()}")
         raise ServiceError("InternalFailure", "The server has met an unexpected error.", status=500) from error
+
+
+_CLIENT_ERRORS: Final = {"batch": "ClientException"}
+"""The one code of services that have no other for a request that is not valid."""
 
 
 def checked(service: str, operation: str, shape: Any, given: Any) -> dict[str, Any]:
@@ -290,6 +302,7 @@ Handler = Callable[[Serving, AwsCall], dict[str, Any]]
 """Makes the answer. It runs in a thread, may be called several times at once, and raises `ServiceError` to refuse."""
 
 EMULATED = {
+    "batch": "smlocal.endpoint.batch.operations:HANDLERS",
     "cloudwatch": "smlocal.endpoint.cloudwatch.operations:HANDLERS",
     "iam": "smlocal.endpoint.roles:IAM",
     "logs": "smlocal.endpoint.logs.operations:HANDLERS",

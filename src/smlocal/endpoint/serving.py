@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from smlocal.base.at_use import at_use
 from smlocal.endpoint.objects.bucket_folder import remove_unfinished
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.errors import SmlocalError
 from smlocal.jobs.planning.aspects.network.look import default_gateway
 from smlocal.jobs.store.database import StoreChanges

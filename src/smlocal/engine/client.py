@@ -31,12 +31,14 @@ from smlocal.errors import (
     EngineLostError,
     EngineTimeoutError,
     EngineUnreachableError,
+    PlaceRefusedError,
 )
 
 NEWEST_API = (1, 47)
 """The newest version of the API that smlocal uses; for an older engine, that engine's version is used."""
 METADATA = "/opt/ml/metadata/resource-metadata.json"
 """The service writes it in each app of SageMaker Studio, and in notebook instances."""
+_FORBIDDEN = 403
 _FAIL_AT_ONCE_SECONDS = 1.0
 """Seconds for which nothing is sent to an engine that was just lost."""
 
@@ -50,6 +52,11 @@ def place_here(metadata: str = METADATA) -> Place | None:
     return place_of(metadata)
 
 
+def place_at(endpoint: EngineAddress) -> Place | None:
+    """The place that restricts the engine at this address: only the one at a socket of this machine is its."""
+    return place_here() if endpoint.local else None
+
+
 class Client:
     """One engine's API. Each call has its own connection, which costs 50 µs, so any thread may use the client.
 
@@ -60,7 +67,7 @@ class Client:
     def __init__(self, endpoint: EngineAddress, *, timeouts: Timeouts | None = None) -> None:
         """Store the address; nothing is sent yet."""
         self.endpoint = endpoint
-        self.place = place_here() if endpoint.local else None
+        self.place = place_at(endpoint)
         self.timeouts = timeouts or chosen_timeouts()
         self._greeting: dict[str, str] = {}
         self._heard_at = -math.inf
@@ -69,6 +76,11 @@ class Client:
 
     def greet(self) -> Mapping[str, str]:
         """Send the first request, once, and return the headers with product and API version."""
+        if not self._greeting and self.place is not None:
+            from smlocal.engine.place import greet  # for few users
+
+            with self._with_our_errors("GET /version"):
+                self._greeting = greet(lambda target: self._exchange("GET", target, call=Call.GREETING))
         if not self._greeting:
             with self._with_our_errors("GET /_ping"), self._exchange("GET", "/_ping", call=Call.GREETING) as answer:
                 body = answer.read()
@@ -115,7 +127,7 @@ class Client:
             self._exchange(method, target, headers=fields, body=data, call=call, still=still) as answer,
         ):
             if answer.status >= 400 and answer.status not in fine:  # noqa: PLR2004  where HTTP's errors begin
-                raise EngineError(_message(answer.read(), answer.status), status=answer.status)
+                raise self._refusal(f"{method} {path}", answer)
             yield answer
 
     def tell(self, method: str, path: str, *, parameters: Mapping[str, str] | None = None, **more: Any) -> int:
@@ -149,12 +161,28 @@ class Client:
             answer = self._exchange("POST", target, headers=headers, body=body, call=Call.ACTION)
             if answer.status >= 400:  # noqa: PLR2004  as above
                 with answer:
-                    raise EngineError(_message(answer.read(), answer.status), status=answer.status)
+                    raise self._refusal(f"POST {path}", answer)
             if answer.status != 101 and "stream" not in answer.headers.get("content-type", ""):  # noqa: PLR2004  HTTP's Switching Protocols
                 answer.close()
                 raise UnexpectedAnswerError(f"status {answer.status} and no stream")
             answer.unlimit()
             return answer
+
+    def _refusal(self, what: str, answer: Answer) -> EngineError:
+        """The error for an error status."""
+        message = _message(answer.read(), answer.status)
+        if self.place is not None and answer.status == _FORBIDDEN:
+            return self.refused(what, message)
+        return EngineError(message, status=answer.status)
+
+    def refused(self, what: str, why: str) -> PlaceRefusedError:
+        """The error for something that the place refuses, or is not asked for because it would."""
+        name = self.place.name if self.place is not None else "this place"
+        return PlaceRefusedError(
+            f"{name} refuses {what}: {why}",
+            status=_FORBIDDEN,
+            remedy=("smlocal doctor names what is allowed here.", "smlocal submit runs the job on the service."),
+        )
 
     def check(self) -> None:
         """Raise `EngineLostError` unless the engine answers. Nothing is sent if it has just answered another call."""
@@ -171,7 +199,8 @@ class Client:
 
     def _ping(self, seconds: float) -> None:
         try:
-            self._exchange("GET", "/_ping", call=Call.GLANCE, seconds=seconds).close()
+            ping = f"{self._prefix() if self._greeting else ''}/_ping" if self.place is not None else "/_ping"
+            self._exchange("GET", ping, call=Call.GLANCE, seconds=seconds).close()
         except (BrokenAnswerError, SlowAnswerError) as error:
             raise self._mark_as_lost(str(error)) from error
         self._lost_at = None
@@ -268,6 +297,11 @@ class Client:
 
     def _remedy(self) -> Iterator[str]:
         name, command = self.endpoint.name, self.endpoint.command
+        if self.place is not None:
+            from smlocal.engine.place import without_engine  # for few users
+
+            yield from without_engine(self.place)
+            return
         if command:
             yield f"Does this work?  {join(command)}     It must not ask for a password."
         elif name:

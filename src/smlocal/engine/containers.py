@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final
 
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Mount, Resource, ResourceKind
@@ -19,15 +20,24 @@ PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
 
 
 @contextmanager
-def idle_container(engine: Engine, image: str, *, label: str, mounts: tuple[Mount, ...] = ()) -> Iterator[str]:
+def idle_container(
+    engine: Engine,
+    image: str,
+    *,
+    label: str,
+    mounts: tuple[Mount, ...] = (),
+    program: tuple[str, ...] = (),
+    network: str | None = None,
+) -> Iterator[str]:
     """The id of a container that is never started: the engine reads and writes files in it.
 
-    `label` says in the place of a job what it is for.
+    `label` says in the place of a job what it is for. With a `program` of root's, the caller may start it.
     """
     _remove_old(engine, label)
-    container = engine.create(
-        idle_spec(image, {JOB_LABEL: label, RUN_LABEL: str(int(time.time()))}, mounts=mounts),
-    )
+    spec = idle_spec(image, {JOB_LABEL: label, RUN_LABEL: str(int(time.time()))}, mounts=mounts)
+    if program:
+        spec = replace(spec, entrypoint=program[:1], command=program[1:], user="0", network=network)
+    container = engine.create(spec)
     try:
         yield container
     finally:

@@ -23,7 +23,7 @@ from smlocal.engine.documents import (
     read_statistics,
     wait_for_end,
 )
-from smlocal.engine.endpoint import EngineAddress, endpoint_at, find_endpoint
+from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import cannot_limit, cdi_gpus, engine_facts, has_our_mounts, plain_runtime
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.http import Call, quote
@@ -48,6 +48,7 @@ from smlocal.terms.limits import Limits
 
 if TYPE_CHECKING:
     from smlocal.engine import networks as of_networks
+    from smlocal.engine.inspection import DiskRoom
     from smlocal.engine.output import ProcessConnection
 else:  # only jobs with several hosts have a network
     of_networks = at_use("smlocal.engine.networks")
@@ -72,16 +73,6 @@ def _checked_answer(
             raise self.client.unexpected(method.__name__, f"{type(error).__name__}: {error}") from error
 
     return cast("Callable[Concatenate[DockerEngine, _Given], _Result]", call)
-
-
-def connect() -> "DockerEngine":
-    """Find the engine. The first call shows whether it answers."""
-    return DockerEngine(find_endpoint())
-
-
-def connect_to(address: str) -> "DockerEngine":
-    """The engine that a job ran on, which may differ from the one for new jobs."""
-    return DockerEngine(endpoint_at(address))
 
 
 class DockerEngine:
@@ -151,6 +142,13 @@ class DockerEngine:
         pull(self.client, name, login, progress, working)
 
     @_checked_answer
+    def disk_room(self) -> "DiskRoom | None":
+        """Ask where its folder is."""
+        from smlocal.engine.inspection import disk_room
+
+        return disk_room(self.client)
+
+    @_checked_answer
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
         """Make a volume. Options that do not work cause an error only at the start of a container that uses it."""
         document = {"Name": name, "Driver": "local", "DriverOpts": dict(options), "Labels": dict(labels)}
@@ -195,7 +193,7 @@ class DockerEngine:
         """Make a container. The source of a bind mount must exist."""
         if self.client.product == "podman":
             spec = podman.with_gateway(self.client, spec)
-        document = container_document(spec, self.client.product)
+        document = self.document(spec)
         try:
             answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
         except EngineError as error:
@@ -206,6 +204,10 @@ class DockerEngine:
         if spec.joined:
             of_networks.join_networks(self.client, container, spec.joined)
         return container
+
+    def document(self, spec: ContainerSpec) -> dict[str, Any]:
+        """The body of a request that creates this container."""
+        return container_document(spec, self.client.product)
 
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""

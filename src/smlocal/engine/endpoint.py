@@ -147,9 +147,9 @@ def _with_environment_tls(address: str) -> EngineAddress:
 
 
 def _default_address() -> str:
-    """The usual socket; if it does not exist, that of rootless Docker or Podman."""
+    """The usual socket; if it does not exist, that of SageMaker Studio, of rootless Docker or of Podman."""
     own = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"
-    others = (f"{own}/docker.sock", f"{own}/podman/podman.sock", "/run/podman/podman.sock")
+    others = ("/docker/proxy.sock", f"{own}/docker.sock", f"{own}/podman/podman.sock", "/run/podman/podman.sock")
     if os.path.exists(DEFAULT_ADDRESS.removeprefix("unix://")):
         return DEFAULT_ADDRESS
     return next((f"unix://{path}" for path in others if os.path.exists(path)), DEFAULT_ADDRESS)

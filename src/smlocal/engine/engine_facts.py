@@ -24,6 +24,8 @@ _WHO = struct.Struct("3i")
 _LINUX = "Linux"
 _OWN = frozenset({"podman", "systemd"})
 """Podman itself, or the user's systemd, which starts it. For a virtual machine another program listens."""
+_OWN_ENGINES = _OWN | {"dockerd"}
+"""Those of a user, which run in copies of the user's mounts."""
 _KIND: Final = "nvidia.com/gpu="
 _KIND_IN_FILE: Final = "nvidia.com/gpu"
 _LARGEST = 1 << 20
@@ -41,7 +43,9 @@ def engine_facts(client: Client) -> EngineFacts:
     greeting = client.greet()
     product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
     rootless = product == "Libpod" and is_rootless_podman(endpoint)
-    if not rootless and not (product in _GREETINGS and is_owned_by_root(endpoint)):
+    # Some places make their socket as a user, and refuse further questions.
+    known = client.place is not None or (product in _GREETINGS and is_owned_by_root(endpoint))
+    if not rootless and not known:
         return _asked(client, version, identity)
     machine = os.uname().machine
     return EngineFacts(
@@ -114,8 +118,7 @@ def is_rootless_podman(endpoint: EngineAddress) -> bool:
         process, user = _listener(endpoint)
         if user == 0 or process == 0:
             return False
-        with open(f"/proc/{process}/comm", encoding="utf-8", errors="replace") as file:
-            return file.read().rstrip("\n") in _OWN
+        return _program(process) in _OWN
     except OSError:
         return False
 
@@ -131,9 +134,15 @@ def has_our_mounts(endpoint: EngineAddress) -> bool:
         if process == 0:
             return False
         with open(f"/proc/{process}/mountinfo", "rb") as theirs, open("/proc/self/mountinfo", "rb") as ours:
-            return user != 0 or theirs.readline() == ours.readline()
+            # Another program of a user's passes the socket of a virtual machine on: its kernel may be the same as ours.
+            return _program(process) in _OWN_ENGINES if user else theirs.readline() == ours.readline()
     except OSError:
         return False
+
+
+def _program(process: int) -> str:
+    with open(f"/proc/{process}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().rstrip("\n")
 
 
 def _listener(endpoint: EngineAddress) -> tuple[int, int]:

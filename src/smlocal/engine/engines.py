@@ -1,11 +1,32 @@
-"""The engines of one job."""
+"""An engine by its address, and the engines of one job."""
 
 from collections.abc import Collection, Iterable, Iterator
 
+from smlocal.engine.client import place_at
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress, endpoint_at, endpoint_named, find_endpoint
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineTwiceError
+
+
+def engine_at(endpoint: EngineAddress) -> DockerEngine:
+    """The engine at this address. Nothing is sent yet."""
+    place = place_at(endpoint)
+    if place is None:
+        return DockerEngine(endpoint)
+    from smlocal.engine.place_engine import PlaceEngine  # for few users
+
+    return PlaceEngine(endpoint, place)
+
+
+def connect() -> DockerEngine:
+    """Find the engine. The first call shows whether it answers."""
+    return engine_at(find_endpoint())
+
+
+def connect_to(address: str) -> DockerEngine:
+    """The engine that a job ran on, which may differ from the one for new jobs."""
+    return engine_at(endpoint_at(address))
 
 
 class Engines:
@@ -60,4 +81,4 @@ def engines_at(addresses: Iterable[str]) -> Engines:
 
 
 def _connected(endpoints: Iterable[EngineAddress]) -> Engines:
-    return Engines({endpoint.address: DockerEngine(endpoint) for endpoint in endpoints})
+    return Engines({endpoint.address: engine_at(endpoint) for endpoint in endpoints})

@@ -21,6 +21,8 @@ class Place:
     name: str = "SageMaker Studio"
     app: str
     """Which program of Studio it is, in its own word: `JupyterLab`, `CodeEditor` or `KernelGateway`."""
+    domain: str = ""
+    """The id of the domain whose administrator decides whether there is an engine; empty if not known."""
     network: str = "sagemaker"
     """The only network for containers and builds. Containers share its addresses and ports with smlocal itself."""
     host: str = "sagemaker-local"

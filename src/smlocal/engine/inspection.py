@@ -1,14 +1,17 @@
-"""Details about an engine, and an empty image to try things with, both for `smlocal doctor`."""
+"""Details about an engine: for `smlocal doctor`, with an empty image to try things with, and the room on its disk."""
 
 import json
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.client import Client
 from smlocal.engine.endpoint import EngineAddress
-from smlocal.engine.engine_facts import cannot_limit, is_rootless
+from smlocal.engine.engine_facts import cannot_limit, has_our_mounts, is_rootless
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
 
@@ -57,11 +60,25 @@ class Inspection:
         self._client = Client(endpoint)
 
     def details(self) -> EngineDetails:
-        """Ask the engine for everything about itself."""
-        return engine_details(self._client.read("/version"), self._client.read("/info"))
+        """Ask the engine for everything about itself. Where it may not be asked, its machine is this one."""
+        version = self._client.read("/version")
+        if self._client.place is None:
+            return engine_details(version, self._client.read("/info"))
+        return replace(
+            engine_details(version, {}),
+            unlimited=(),
+            cpus=os.cpu_count() or 0,
+            memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            kernel=os.uname().release,
+        )
 
     def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
         """Make an image without files. The name must have no tag, which Podman does not accept here."""
+        if self._client.place is not None:
+            from smlocal.engine.place_build import build_empty  # for few users
+
+            build_empty(self._client, self._client.place, name, labels)
+            return
         changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
         parameters = {"fromSrc": "-", "repo": name, "changes": changes}
         headers = {"Content-Type": "application/x-tar"}
@@ -120,3 +137,29 @@ def _seconds(stamp: str) -> float | None:
         return datetime.fromisoformat(stamp).timestamp()
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiskRoom:
+    """The room on an engine's disk, as seen from here."""
+
+    folder: str
+    free: int
+    """In bytes, more than 0."""
+    copies: bool
+    """True if the engine writes an image to this disk before it delivers it."""
+
+
+def disk_room(client: Client) -> DiskRoom | None:
+    """The room on the engine's disk; None if this process does not see that disk, or may not ask."""
+    if client.place is not None or not has_our_mounts(client.endpoint):
+        return None
+    details = client.read("/info")
+    folder = details.get("DockerRootDir") or ""
+    # A kernel other than ours means a virtual machine.
+    if details.get("KernelVersion") != os.uname().release or not os.path.isdir(folder):
+        return None
+    free = free_bytes(folder)
+    # containerd's own store of images writes no copy, and Podman writes it elsewhere.
+    copies = client.product == "docker" and "io.containerd.snapshotter" not in str(details.get("DriverStatus"))
+    return None if not free else DiskRoom(folder=folder, free=free, copies=copies)

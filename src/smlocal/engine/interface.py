@@ -3,12 +3,15 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.terms.gpus import GpuDevices
 from smlocal.terms.limits import Limits
+
+if TYPE_CHECKING:
+    from smlocal.engine.inspection import DiskRoom
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""
@@ -280,6 +283,9 @@ class Engine(Protocol):
         working: Callable[[PullState], None] = lambda _: None,
     ) -> None:
         """Pull an image; `progress` gets short lines, and `working` the state, many times a second."""
+
+    def disk_room(self) -> "DiskRoom | None":
+        """The room for images; None if it is on a disk that this process does not see."""
 
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
         """Make a volume with the `local` driver; returns the path of its data on the engine's machine."""

@@ -5,12 +5,25 @@ known to refuse, and to allow, stands in docs/studio.md. A notebook instance has
 """
 
 import json
+import os
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from smlocal.engine.facts import Place
+from smlocal.engine.http import Answer, BrokenAnswerError
 
 _APPS: Final = frozenset({"KernelGateway", "CodeEditor", "JupyterLab"})
 _LARGEST: Final = 1 << 20
+
+
+def users_home() -> str:
+    """The folder below which everything is that containers of a place are known to be able to mount."""
+    return os.path.realpath(os.path.expanduser("~")).rstrip("/")
+
+
+def is_in_home(path: str) -> bool:
+    """True for what is below that folder, through links too."""
+    return os.path.realpath(path).startswith(f"{users_home()}/")
 
 
 def place_of(metadata: str) -> Place | None:
@@ -20,5 +33,38 @@ def place_of(metadata: str) -> Place | None:
             document = json.loads(file.read(_LARGEST))
     except (OSError, ValueError):
         return None
-    app = document.get("AppType") if isinstance(document, dict) else None
-    return Place(app=app) if isinstance(app, str) and app in _APPS else None
+    if not isinstance(document, dict):
+        return None
+    app, domain = document.get("AppType"), document.get("DomainId")
+    if not isinstance(app, str) or app not in _APPS:
+        return None
+    return Place(app=app, domain=domain if isinstance(domain, str) else "")
+
+
+def without_engine(place: Place) -> Iterator[str]:
+    """What to do where no engine answers: it is off unless an administrator of the domain has turned it on."""
+    yield f"{place.name} has no Docker unless an administrator of the domain turns it on:"
+    domain = place.domain or "DOMAIN"
+    yield (
+        f"aws sagemaker update-domain --domain-id {domain} --domain-settings-for-update "
+        """'{"DockerSettings":{"EnableDockerAccess":"ENABLED"}}'"""
+    )
+    yield "Then stop this space and run it again. More: smlocal help studio"
+
+
+_GREETINGS: Final = ("/v1.41/version", "/v1.41/containers/json?limit=1")
+"""Paths without a version are answered with a redirection. Docker 20.10, whose version this is, was there first; newer
+ones say in any answer which version they have, even in one that refuses this one."""
+_VERSION: Final = "api-version"
+
+
+def greet(get: Callable[[str], Answer]) -> dict[str, str]:
+    """The headers, with product and API version, of the first of these calls that the engine itself answers."""
+    said = ""
+    for target in _GREETINGS:
+        with get(target) as answer:
+            body = answer.read()
+            if _VERSION in answer.headers:
+                return answer.headers
+            said = said or f"status {answer.status} without an API version: {body[:200]!r}"
+    raise BrokenAnswerError(said)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,9 +19,11 @@ from docker.errors import DockerException, InvalidRepository
 from docker.utils import parse_repository_tag
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import readable_bytes
 from smlocal.engine.client import Client
 from smlocal.engine.docker_config import docker_config
 from smlocal.engine.http import Call
+from smlocal.engine.inspection import DiskRoom, disk_room
 from smlocal.engine.interface import Engine, PullState, RegistryLogin
 from smlocal.errors import (
     BuildFailedError,
@@ -35,6 +37,7 @@ from smlocal.errors import (
     RegistryUnreachableError,
     SmlocalError,
 )
+from smlocal.errors.of_jobs import DiskTooSmallError
 from smlocal.terms.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.terms.validation.violation import closest_words
 
@@ -76,6 +79,11 @@ _REFUSED = (
     "toomanyrequests",
     "unsupported",
 )
+_NO_SPACE = "no space left on device"
+_ROOM_FOR_IMAGES = (
+    "Free some space there:  docker system df, docker image prune, docker builder prune",
+    "or use a smaller image, or an engine with a larger disk: --engine",
+)
 _MOST_MEANT, _LIKENESS = 3, 0.75
 """For suggested images: their number, and how similar their names must be."""
 _HELPER_SECONDS = 60.0
@@ -101,15 +109,37 @@ def pull(
     headers = {"X-Registry-Auth": encode_header(shown).decode()} if shown else {}
     parameters = {"fromImage": repository, "tag": tag}
     layers: dict[str, _Layer] = {}
+    fits = _fitting(client, name)
     try:
         path = "/images/create"
         with client.ask("POST", path, parameters=parameters, headers=headers, call=Call.STREAM) as answer:
             for line in answer.lines():
                 _report(line, layers, progress, working)
+                fits(layers.values())
     except EngineLostError:
         raise
     except EngineError as error:
         raise classified(name, error) from error
+
+
+def _fitting(client: Client, name: str) -> "Callable[[Collection[_Layer]], None]":
+    """Raises as soon as the layers are known to be larger than the engine's disk has room: an hour earlier, perhaps."""
+    room: DiskRoom | None = None
+    asked = False
+
+    def check(layers: "Collection[_Layer]") -> None:
+        nonlocal room, asked
+        size = sum(layer.total or 0 for layer in layers)
+        if not asked and size:
+            room, asked = disk_room(client), True
+        if room is not None and size > room.free:
+            raise DiskTooSmallError(
+                f"the image {name} has at least {readable_bytes(size)}, compressed, and {readable_bytes(room.free)} "
+                f"are free at {room.folder}, where the engine keeps images",
+                remedy=_ROOM_FOR_IMAGES,
+            )
+
+    return check
 
 
 def split_reference(name: str) -> tuple[str, str]:
@@ -142,10 +172,16 @@ def registry_host(repository: str) -> str:
         raise ImagePullError(str(error)) from error
 
 
-def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError:
-    """Decide whether the registry refused (the job fails) or was unreachable (the machine is not ready)."""
+def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError | DiskTooSmallError:
+    """Decide whether the registry refused (the job fails), or this machine is not ready: no registry, or no room."""
     message = error.sentence
     text = message.lower()
+    if _NO_SPACE in text:
+        return DiskTooSmallError(
+            f"the disk of the engine became full while the image {name} was pulled",
+            details=(message,),
+            remedy=_ROOM_FOR_IMAGES,
+        )
     # Check this first: "lookup foo: no such host" must not count as "not found".
     if any(sign in text for sign in _UNREACHABLE):
         host = registry_host(split_reference(name)[0])
@@ -318,13 +354,20 @@ _LINES_SHOWN = 20
 def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
     """Build the Dockerfile in a folder. The output goes to standard error; nothing is shown if `quiet`."""
     check_dockerfile(folder)
-    engine.facts()  # an engine that does not answer is an error of its own
+    place = engine.facts().place  # an engine that does not answer is an error of its own
+    if place is not None:
+        from smlocal.engine import place_build  # for few users
+
+        if not place_build.has_docker_command():
+            place_build.build_folder(engine.facts().address, place, folder, tag, quiet=quiet)
+            return
     with tempfile.TemporaryDirectory(prefix="smlocal-build-") as scratch:
         id_file = f"{scratch}/id"
         # A build that fails would leave the container of its last step. BuildKit makes none, and ignores --force-rm.
         words = [*engine.docker_command(), "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
-        words += [*(["--quiet"] if quiet else []), "--", folder]
-        _run(words, folder, quiet=quiet)
+        words += [*(["--quiet"] if quiet else []), *(["--network", place.network] if place is not None else [])]
+        environment = None if place is None else {**os.environ, **place_build.ENVIRONMENT}
+        _run([*words, "--", folder], folder, quiet=quiet, environment=environment)
         with open(id_file, encoding="ascii") as file:
             image = file.read().strip()
     if engine.image(image) is None:
@@ -346,11 +389,11 @@ def check_dockerfile(folder: str) -> None:
         ) from error
 
 
-def _run(words: list[str], folder: str, *, quiet: bool) -> None:
+def _run(words: list[str], folder: str, *, quiet: bool, environment: Mapping[str, str] | None = None) -> None:
     to = subprocess.PIPE if quiet else sys.stderr.fileno()
     try:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if quiet else to, stderr=to
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if quiet else to, stderr=to, env=environment
         )
     except OSError as error:
         raise BuildUnavailableError(

@@ -516,6 +516,12 @@ class EngineError(SmlocalError):
         return "OCI runtime" in self.sentence
 
 
+class PlaceRefusedError(EngineError):
+    """The place where smlocal runs, such as SageMaker Studio, does not let its engine do this."""
+
+    id = "place-refused"
+
+
 class ImagePullError(EngineError):
     """The registry refused to deliver the image: the job fails, as on the service."""
 

@@ -87,6 +87,18 @@ class NetworkUnknownError(MachineNotReadyError):
     id = "network-unknown"
 
 
+class OneHostError(MachineNotReadyError):
+    """The job has several hosts, in a place whose containers are all on one."""
+
+    id = "one-host"
+
+
+class NotInPlaceError(MachineNotReadyError):
+    """The job asks for something that the place does not let its engine do."""
+
+    id = "not-in-studio"
+
+
 class DebugPortError(MachineNotReadyError):
     """The port for the debugger cannot be used."""
 
@@ -97,6 +109,12 @@ class ContainerNotRunningError(RequestRefusedError):
     """A shell in a running job, whose container has not been started, or has ended."""
 
     id = "container-not-running"
+
+
+class ShellNotAllowedError(MachineNotReadyError):
+    """The place where smlocal runs starts no further process in a container, and makes no image of one."""
+
+    id = "shell-not-allowed"
 
 
 class ShellMissingError(RequestRefusedError):
@@ -139,3 +157,9 @@ class IsATuningJobError(RequestRefusedError):
     """What is described is a tuning job, and a training job is wanted."""
 
     id = "is-a-tuning-job"
+
+
+class DiskTooSmallError(MachineNotReadyError):
+    """What would be written is larger than the free space of its disk, which is known before."""
+
+    id = "disk-too-small"

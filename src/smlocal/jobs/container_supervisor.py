@@ -227,6 +227,7 @@ class ContainerSupervisor(Supervisor):
         """Prepare the next attempt. It begins with empty folders, and its inputs are brought again."""
         old = self.attempt
         if old.ran and not old.engine_lost:
+            self._read_as_user()
             with suppress(EngineError):  # then the next attempt begins from the earlier save
                 self._save_mirrored(self.context.reporter.working, last=False)
         self.clear(rules=False)
@@ -267,6 +268,7 @@ class ContainerSupervisor(Supervisor):
         phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         reachable = self.reachable_runs()
+        self._read_as_user()
         try:
             not_saved = self._save_mirrored(self._report_upload, last=True)
             results.unpacked = True
@@ -309,6 +311,11 @@ class ContainerSupervisor(Supervisor):
             and not_saved is None
             and (published is None or published.failure is None),
         )
+
+    def _read_as_user(self) -> None:
+        """Where the engine is not known to copy files, this user must be able to read what root has written."""
+        if self.plan.engines.first.place is not None:
+            self.results.leftovers += restore_ownership(self.reachable_runs())
 
     def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
         """Save the mirrored folders; returns the error if not all of them could be saved.

@@ -11,7 +11,7 @@ from smlocal.engine.facts import EngineFacts
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError, RequestInvalidError
 from smlocal.jobs.containers import labels
-from smlocal.jobs.credentials.listener import ADDRESS, Secret, new_secret, released, use_address
+from smlocal.jobs.credentials.listener import ADDRESS, LOOPBACK, Secret, new_secret, released, use_address
 from smlocal.jobs.credentials.server import CredentialServer, RenewedKeys, role_keys, user_keys
 from smlocal.jobs.history import CREDENTIALS
 from smlocal.jobs.planning.aspects.credentials.plan import CredentialPlan
@@ -48,6 +48,8 @@ class CredentialEndpoint:
     labels: Mapping[str, str]
     region: str
     engine: Engine
+    loopback: bool = False
+    """True if the containers share the addresses of smlocal: then no other address is made."""
     notes: list[str] = field(default_factory=list)
     """Problems that occurred."""
     warn: Callable[[str], None] = lambda _: None
@@ -69,11 +71,18 @@ class CredentialEndpoint:
         if plan.credentials is None:
             return None
         mark = f"smlocal-credentials-{plan.name}-{plan.run_id}"
-        return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.identity.region, engine=engine)
+        return cls(
+            plan=plan.credentials,
+            mark=mark,
+            labels=labels(plan),
+            region=plan.identity.region,
+            engine=engine,
+            loopback=plan.engines.first.place is not None,
+        )
 
     def find(self, job: JobPlan) -> None:
         """Get the first keys; raises what this machine, one of the job's engines or the request lacks."""
-        for each in job.engines.several or (job.engines.first,):
+        for each in () if self.loopback else job.engines.several or (job.engines.first,):
             check_engine(each, several=bool(job.engines.several))
         if self.plan.mode == "role" and not self.plan.role_arn:
             raise RequestInvalidError(
@@ -118,6 +127,8 @@ class CredentialEndpoint:
     def give_up(self) -> None:
         """Remove the address of a job that is not made after all."""
         self.close()
+        if self.loopback:
+            return
         with suppress(EngineError, MachineNotReadyError), released(self.engine, {self.mark}):
             mark = Resource(kind=ResourceKind.VOLUME, id=self.mark, labels={CREDENTIALS_LABEL: "mark"})
             self.engine.remove(mark)
@@ -130,7 +141,7 @@ class CredentialEndpoint:
         if self._server.listener.shared:
             return {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": self._secret.path}
         return {
-            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{ADDRESS}:{self._server.listener.port}{self._secret.path}",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{self._address}:{self._server.listener.port}{self._secret.path}",
             "AWS_CONTAINER_AUTHORIZATION_TOKEN": self._secret.token,
         }
 
@@ -141,12 +152,14 @@ class CredentialEndpoint:
 
     def _serve(self, port: int | None) -> None:
         def make_address() -> None:
-            use_address(self.engine, self.mark, self.labels)
+            if not self.loopback:
+                use_address(self.engine, self.mark, self.labels)
 
         try:
             make_address()
             self._server = CredentialServer.open(
                 port,
+                loopback=self.loopback,
                 make_address=make_address,
                 secret=self._secret,
                 keys=self._keys,
@@ -158,7 +171,13 @@ class CredentialEndpoint:
             self.give_up()
             raise
 
+    @property
+    def _address(self) -> str:
+        return LOOPBACK if self.loopback else ADDRESS
+
     def _is_ours(self, address: str) -> bool:
+        if self.loopback:
+            return address == LOOPBACK  # the token tells them from others
         if address not in self._known:
             # Either a container that was just started, or not one of this job.
             with suppress(EngineError, MachineNotReadyError):

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import in_one_line
+from smlocal.engine.client import place_here
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
-from smlocal.jobs.documents import REQUEST, STRICT
+from smlocal.jobs.documents import RECALL, REQUEST, STRICT
 from smlocal.jobs.kind import module_of
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
@@ -368,6 +369,11 @@ def finished(record: JobRecord) -> JobFinishedError:
 def job_hosts(store: Store, name: str) -> list[str]:
     """In host order; `JobUnknownError` if there is no such job. It may not have been prepared."""
     record = store.get(name)
+    if place_here() is not None:
+        from smlocal.jobs.planning.recall import names_of_hosts  # for few users
+
+        if planned := names_of_hosts(store.document(name, RECALL)):
+            return planned  # a place may have a name of its own for its only host
     return showing(record.platform).host_names(record, lambda: store.document(name, REQUEST))
 
 

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.base.at_use import at_use
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import Engines
@@ -36,6 +37,14 @@ from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.inputs.look_space import check_space
+    from smlocal.jobs.planning.aspects.place.look import check_place, inputs_there
+else:
+    check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
+    check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
+    inputs_there = at_use("smlocal.jobs.planning.aspects.place.look", "inputs_there")
 
 _Machines = Mapping[str, MachineFacts]
 """By the address of the engine."""
@@ -82,6 +91,7 @@ def prepare(
     data = data_facts(work, place.region, strict=strict)
     home, engines = place.home, place.engines
     asked = place_hosts([host.name for host in work.hosts], work.local, engines)
+    _check_places(work, asked, home)
     placed = with_facts(asked, lambda each: with_known_folders(each.facts, home))
     check_access(work, placed)
     if data.publishes:
@@ -98,9 +108,19 @@ def prepare(
         for each in placed.each:
             with about_engine(placed, each):
                 try_out(_asked(work, each), each, machines[each.facts.address])
-        image = with_files(image, placed.first.engine, home, root=work.folders.root)
+        image = _with_files(work, image, placed, home)
     planned = plan(_facts(work, data, placed, image, place, machines=machines, remove_leftovers=True))
+    if _writes_data(planned):
+        check_space(planned, home)
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
+
+
+def _writes_data(plan: JobPlan) -> bool:
+    """Whether data is downloaded or copied before the containers start."""
+    trees = [tree for host in plan.hosts for tree in host.inputs.trees]
+    if plan.inputs.code is not None:
+        trees.append(plan.inputs.code)
+    return any(tree.listing.remote or tree.staging == "copy" for tree in trees)
 
 
 def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
@@ -108,12 +128,12 @@ def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan],
     data = data_facts(work, place.region, strict=strict)
     home = place.home
     placed = place_hosts([host.name for host in work.hosts], work.local, place.engines)
-    engine = placed.first.engine
-    image = engine.image(work.image)
+    _check_places(work, placed, home)
+    image = placed.first.engine.image(work.image)
     check_architecture(work.image, image, placed.first.facts)
     placed = with_facts(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     if image is not None:
-        image = with_files(image, engine, home, root=work.folders.root)
+        image = _with_files(work, image, placed, home)
     machines = _machines(work, placed, home=home, required=False)
     return plan(_facts(work, data, placed, image, place, machines=machines))
 
@@ -175,6 +195,20 @@ def _machines(
     return found
 
 
+def _check_places(work: Workload, placed: PlacedEngines, home: str) -> None:
+    """Refuse what the place of an engine does not let the job have."""
+    for each in placed.each:
+        if each.facts.place is not None:
+            check_place(each.facts.place, work.local, hosts=len(work.hosts), isolated=work.isolated, home=home)
+
+
+def _with_files(work: Workload, image: ImageFacts, placed: PlacedEngines, home: str) -> ImageFacts:
+    """The image with what is known of its files: a place is not known to let anybody look at them."""
+    if placed.first.facts.place is not None:
+        return image
+    return with_files(image, placed.first.engine, home, root=work.folders.root)
+
+
 def _facts(
     work: Workload,
     data: DataFacts,
@@ -186,7 +220,9 @@ def _facts(
     remove_leftovers: bool = False,
 ) -> Facts:
     inputs = data.inputs
-    if placed.first.facts.shares_folders and not all(each.facts.same_mounts for each in placed.each) and image:
+    if (there := placed.first.facts.place) is not None:
+        inputs = inputs_there(there, inputs, [each.name for each in work.channels if each.mode == "Pipe"])
+    elif placed.first.facts.shares_folders and not all(each.facts.same_mounts for each in placed.each) and image:
         inputs = seen_inputs(work, inputs, placed, image.id)
     run_id = place.run_id or os.urandom(4).hex()
     shares = tuple(_share(work, placed, each, machines[each.facts.address], image) for each in placed.each)

@@ -20,8 +20,8 @@ from smlocal.data.artifacts.job_artifacts import write_artifacts
 from smlocal.data.artifacts.model_folder import read_or_copy
 from smlocal.data.artifacts.ownership import give_to_root, give_to_user
 from smlocal.data.artifacts.tree import walk
-from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 
 UID = 54321

@@ -12,7 +12,8 @@ import pytest
 
 from smlocal.data.channels.copy import StagedChannel, prepare_channel
 from smlocal.data.sources.local_listing import list_source
-from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
 from smlocal.terms.channels import Staging
 from smlocal.terms.listing import Listing

@@ -5,13 +5,14 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.kit import Run
 from tests.kit.fixtures import run_docker
+from tests.kit.own_engine import OwnEngine
 
 from smlocal.check.check_image import check_image
 from smlocal.check.interface import Outcome
@@ -263,3 +264,38 @@ def test_two_checks_at_once(smlocal_run: Run, image: Image) -> None:
         done = list(pool.map(lambda _: smlocal_run("check", "--static", tag, "--json"), range(3)))
     assert {each.returncode for each in done} == {0}
     assert len({rules_of(each)["reserved-files"]["Outcome"] for each in done}) == 1
+
+
+@pytest.fixture
+def full_engine(image: Image) -> Iterator[OwnEngine]:
+    """An engine whose disk has less room than the image `sh` has bytes."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a dockerd")
+    engine = OwnEngine(image=image("sh"))
+    data = engine.folder / "data"
+    data.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", data], check=True)
+    try:
+        engine.start()
+        seen = os.statvfs(data)
+        (data / "others").write_bytes(bytes(seen.f_bavail * seen.f_frsize - (1 << 20)))
+        yield engine
+    finally:
+        engine.close()
+
+
+@pytest.mark.slow(3)
+def test_an_image_of_which_the_engine_cannot_make_a_copy_is_read_without(
+    full_engine: OwnEngine, smlocal_run: Run
+) -> None:
+    """Docker writes an image to its disk before it delivers its layers."""
+    on_it = {"DOCKER_HOST": full_engine.address}
+    done = smlocal_run("check", full_engine.image, "--static", "--json", env=on_it)
+    assert done.returncode == 0, done.stderr
+    assert f"without its layers: it has 1.9 MiB, and 1.0 MiB are free at {full_engine.folder}/data" in done.stderr
+    with_layers = smlocal_run("check", full_engine.image, "--static", "--json")
+    assert _outcomes(done) == _outcomes(with_layers)
+
+
+def _outcomes(done: "subprocess.CompletedProcess[str]") -> dict[str, str]:
+    return {name: each["Outcome"] for name, each in rules_of(done).items()}

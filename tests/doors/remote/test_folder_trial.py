@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.jobs.fail.test_engine_calls import Faulty
 
-from smlocal.engine.docker import connect, connect_to
+from smlocal.engine.engines import connect, connect_to
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.jobs.planning.aspects.engines.look_folders import LABEL, tried_key, with_folder_facts
 from smlocal.jobs.store.remembered import remember_tried, tried

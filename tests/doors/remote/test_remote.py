@@ -15,8 +15,8 @@ from tests.contract.test_cases import hold_case
 from tests.doors.remote.conftest import Relay
 from tests.kit import Run
 
-from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
+from smlocal.engine.engines import connect
 
 Image = Callable[[str | Path], str]
 Nothing = Callable[[str], None]

@@ -15,7 +15,8 @@ from uuid import uuid4
 
 import pytest
 
-from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
 
 CACHE = Path(__file__).parents[3] / ".cache" / "engine-tests"

@@ -12,7 +12,8 @@ import pytest
 from tests.kit.engine_relay import EngineRelay
 from tests.kit.fixtures import unused_subnet
 
-from smlocal.engine.docker import DockerEngine, connect_to
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect_to
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
 from smlocal.jobs import container_run

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from tests.kit import until
 
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL, Resource, ResourceKind
 from smlocal.jobs.credentials.listener import NETWORK, released, use_address
 

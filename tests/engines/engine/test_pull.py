@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ import pytest
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import PullState, RegistryLogin
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
+from smlocal.errors.of_jobs import DiskTooSmallError
 
+GZIP = b"\x1f\x8b"
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
 
@@ -32,6 +35,8 @@ class Registry(ThreadingHTTPServer):
         self.digest = ""
         self.login: str | None = None
         self.status = 0
+        self.endless = 0
+        """If not 0, the size of each layer, of which no end comes."""
         self.host = f"127.0.0.1:{self.server_address[1]}"
 
     def put(self, repository: str, tag: str, config: bytes, layer: bytes) -> str:
@@ -70,10 +75,21 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/v2/":
             return self._send(200, "application/json", b"{}")
         if self.path in self.server.content:
-            return self._send(200, *self.server.content[self.path])
+            kind, data = self.server.content[self.path]
+            if self.server.endless and self.command == "GET" and data.startswith(GZIP):
+                return self._send_endlessly()
+            return self._send(200, kind, data)
         return self._send(404, "application/json", _errors("MANIFEST_UNKNOWN", "manifest unknown"))
 
     do_HEAD = do_GET  # noqa: N815  the base class's name
+
+    def _send_endlessly(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(self.server.endless))
+        self.end_headers()
+        with suppress(OSError):  # the engine hangs up
+            while True:
+                self.wfile.write(bytes(1 << 16))
 
     def _send(self, status: int, kind: str, data: bytes) -> None:
         self.send_response(status)
@@ -122,6 +138,14 @@ def test_a_pull_brings_the_image_and_tells_of_progress(engine: DockerEngine, pub
     assert states[-1].layers == states[-1].total_layers == 1
     assert states[-1].bytes == states[-1].total_bytes
     assert any("Downloaded newer image" in line for line in lines)
+
+
+def test_an_image_that_is_larger_than_the_disk_is_not_pulled(engine: DockerEngine, registry: Registry) -> None:
+    """The registry says how large a layer is when it begins to send it."""
+    registry.put("team/huge", "v1", b'{"rootfs":{"type":"layers","diff_ids":["sha256:00"]}}', b"layer")
+    registry.endless = 1 << 50
+    with pytest.raises(DiskTooSmallError, match=r"has at least 1024\.0 TiB, compressed, and .* are free at /"):
+        engine.pull(f"{registry.host}/team/huge:v1", None, lambda _: None)
 
 
 def test_a_pull_by_digest(engine: DockerEngine, registry: Registry, published: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit import until
+from tests.kit import Run, until
+from tests.kit.s3_servers import S3Server, S3Servers
 
 Fails = Callable[..., dict[str, Any]]
 
@@ -19,6 +20,11 @@ A_CONTAINER = r"POST \S*/containers/create\S*algo-1"
 A_NETWORK = r"POST \S*/networks/create"
 AN_ATTACHMENT = r"POST \S*/attach"
 """The last request before Docker mounts what a container sees, at the start; and the one at which Podman does."""
+
+
+@pytest.fixture
+def s3(s3_servers: S3Servers) -> S3Server:
+    return s3_servers("rclone")
 
 
 def channel(staging: str) -> dict[str, Any]:
@@ -35,10 +41,44 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_disk_is_full_while_data_is_copied(fails: Fails, data: Path, small_disk: Path) -> None:
+def test_data_that_is_larger_than_the_free_space_is_refused_before_the_job_is_made(
+    data: Path, small_disk: Path, smlocal_run: Run, image: Callable[[str], str], s3: S3Server
+) -> None:
     (data / "large").write_bytes(bytes(8 << 20))
-    home = {"SMLOCAL_HOME": str(small_disk / "home")}
-    answer = fails("staging-full", "true", more=channel("copy"), env=home)
+    bucket = s3.make_bucket()
+    s3.put(bucket, "in/large", bytes(8 << 20))
+    env = {**s3.environment, "SMLOCAL_HOME": str(small_disk / "home")}
+    job = ("run", "--image", image("sh"), "--name", "too-large", "--output", data.parent / "out")
+    for how, given in (
+        ("copied", ("--channel", f"train={data}", "--set", "Local.Staging=copy")),
+        ("downloaded", ("--channel", f"train=s3://{bucket}/in/")),
+    ):
+        done = smlocal_run(*job, *given, env=env)
+        assert done.returncode == 3, done.stderr
+        assert "the data of the job has 8.0 MiB, and 1." in done.stderr
+        assert f"train: 8.0 MiB to be {how}" in done.stderr
+        assert "[disk-too-small]" in done.stderr
+    assert smlocal_run("jobs", "--quiet", env=env).stdout == ""
+
+
+def test_data_that_the_cache_holds_needs_no_space(
+    small_disk: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, s3: S3Server
+) -> None:
+    bucket = s3.make_bucket()
+    s3.put(bucket, "in/large", bytes(1_200_000))
+    env = {**s3.environment, "SMLOCAL_HOME": str(small_disk / "home")}
+    job = ("--image", image("sh"), "--channel", f"train=s3://{bucket}/in/", "--output", tmp_path / "out")
+    for name in ("cached-first", "cached-again"):
+        done = smlocal_run("run", *job, "--name", name, "-e", "SCRIPT=true", env=env)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_disk_is_full_while_data_is_copied(fails: Fails, data: Path, small_disk: Path, relay: Any) -> None:
+    """There was room for both copies, until another program wrote there."""
+    (data / "large").write_bytes(bytes(600_000))
+    relay.before(A_NETWORK, lambda: (small_disk / "other").write_bytes(bytes(700_000)))
+    home = {"SMLOCAL_HOME": str(small_disk / "home"), "DOCKER_HOST": relay.address}
+    answer = fails("staging-full", "true", more={**HOSTS, **channel("copy")}, env=home)
     assert "No space left on device" in answer["Local"]["Explanation"]
     assert not (small_disk / "home" / "jobs" / "staging-full" / "staged").exists()
 

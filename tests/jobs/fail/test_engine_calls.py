@@ -17,8 +17,8 @@ from typing import Any, Final
 import pytest
 from tests.kit import Run, until
 
-from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
+from smlocal.engine.engines import connect_to
 from smlocal.engine.http import VARIABLE
 from smlocal.jobs.planning.aspects.engines.look_folders import tried_key
 from smlocal.jobs.store.remembered import remember_tried

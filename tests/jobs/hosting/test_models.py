@@ -126,6 +126,15 @@ def test_a_damaged_archive_of_one_container_fails_all(hosting: Any, life: Any, a
     assert_nothing_left("many-bad")
 
 
+def test_a_model_that_is_larger_than_the_free_space_is_refused(hosting: Any, life: Any, small_disk: Path) -> None:
+    hosting.archive({"large": "0" * (8 << 20)})
+    life.environment["SMLOCAL_HOME"] = str(small_disk / "home")
+    done = life("deploy", hosting.model_file("large-model"), "--name", "large-model")
+    assert done.returncode == 3, done.stderr
+    assert "has at least 8.0 MiB unpacked, and 1." in done.stderr
+    assert "[disk-too-small]" in done.stderr
+
+
 @pytest.mark.slow(2)
 def test_instances_do_not_share_what_was_unpacked(hosting: Any, life: Any, assert_nothing_left: Clean) -> None:
     hosting.in_service("many-copies", ProductionVariants=[{"VariantName": "Blue", "InitialInstanceCount": 2}])

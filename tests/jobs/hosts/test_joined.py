@@ -14,7 +14,7 @@ from tests.kit import until
 from tests.kit.jobs import Ran
 
 from smlocal.engine.containers import idle_spec
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.engine.interface import JOB_LABEL
 from smlocal.errors import EngineError
 

@@ -11,8 +11,8 @@ import pytest
 from tests.kit.fixtures import unused_subnet
 from tests.kit.jobs import Ran
 
-from smlocal.engine.docker import DockerEngine, connect
-from smlocal.engine.engines import engines_named
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect, engines_named
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.jobs.planning.aspects.network.look import FOLDER_LABEL, make_network, on_network, remove_leftover_networks

@@ -184,8 +184,51 @@ def test_a_volume_that_is_full(processing: Any, assert_nothing_left: Clean) -> N
     assert_nothing_left("processing-full")
 
 
+QUERIES = {
+    "Athena": {"Catalog": "c", "Database": "d", "QueryString": "q", "OutputFormat": "PARQUET"},
+    "Redshift": {
+        "ClusterId": "c",
+        "Database": "d",
+        "DbUser": "u",
+        "QueryString": "q",
+        "OutputFormat": "CSV",
+        "ClusterRoleArn": "arn:aws:iam::123456789012:role/r",
+    },
+}
+
+
+def a_query(word: str, path: str, **members: Any) -> dict[str, Any]:
+    query = {**QUERIES[word], "OutputS3Uri": f"s3://b/{word.lower()}/"}
+    definition = {f"{word}DatasetDefinition": query, "LocalPath": path, **members}
+    return {"InputName": word, "DatasetDefinition": definition}
+
+
+@pytest.mark.slow(2)
+def test_a_folder_stands_for_the_result_of_a_query(processing: Any, assert_nothing_left: Clean) -> None:
+    for word in ("athena", "redshift"):
+        (processing.life.folder / word).mkdir()
+        (processing.life.folder / word / "part-0").write_text(f"rows of {word}\n")
+    answer = processing.run_job(
+        "processing-queries",
+        f"cat {ROOT}/a/part-0 {ROOT}/r_0 > {ROOT}/o/rows; cp /opt/ml/config/processingjobconfig.json {ROOT}/o/config",
+        inputs=[a_query("Athena", f"{ROOT}/a"), a_query("Redshift", f"{ROOT}/r", InputMode="Pipe")],
+        outputs=[an_output("o")],
+        local={"Sources": {"s3://b/athena": "./athena", "s3://b/redshift/": "./redshift"}},
+    )
+    assert answer["ProcessingJobStatus"] == "Completed", answer
+    files = processing.files()
+    assert files["o/rows"] == "rows of athena\nrows of redshift\n"
+    _, first, _ = json.loads(files["o/config"])["ProcessingInputs"]
+    assert first == a_query("Athena", f"{ROOT}/a")
+    notes = [each["Text"] for each in answer["Local"]["Notes"] if each["Id"] == "dataset-folder"]
+    assert [each.partition(":")[0] for each in notes] == [
+        f"the input {word} is the folder {processing.life.folder / word.lower()}" for word in ("Athena", "Redshift")
+    ]
+    assert_nothing_left("processing-queries")
+
+
 def test_what_is_not_done_or_wrong_is_refused(processing: Any) -> None:
-    athena = {"Catalog": "c", "Database": "d", "QueryString": "q", "OutputS3Uri": "s3://b/o", "OutputFormat": "JSON"}
+    whole_bucket = {"Sources": {"s3://b": "./code"}}
     wrong: tuple[tuple[dict[str, Any], str], ...] = (
         ({"inputs": [an_input("a", "./code", "/opt/ml/input/a")]}, "must be a folder below /opt/ml/processing/"),
         ({"inputs": [an_input("a", "./code", f"{ROOT}/../x")]}, "must be a folder below /opt/ml/processing/"),
@@ -194,9 +237,10 @@ def test_what_is_not_done_or_wrong_is_refused(processing: Any) -> None:
         ({"outputs": [an_output("a", path=f"{ROOT}/code")]}, "would have to be uploaded"),
         ({"inputs": [an_input("a", "./code", S3CompressionType="Gzip")]}, "Gzip is for Pipe mode only"),
         (
-            {"inputs": [{"InputName": "a", "DatasetDefinition": {"AthenaDatasetDefinition": athena}}]},
-            "DatasetDefinition is refused",
+            {"inputs": [a_query("Athena", f"{ROOT}/a")], "local": whole_bucket},
+            "is refused: no Athena is asked here; give a folder with what the query would write: --source s3://b/athena/",
         ),
+        ({"inputs": [a_query("Redshift", "/tmp/a")]}, "must be a folder below /opt/ml/processing/"),
         (
             {"outputs": [{"OutputName": "a", "FeatureStoreOutput": {"FeatureGroupName": "g"}, "AppManaged": True}]},
             "FeatureStoreOutput is refused",

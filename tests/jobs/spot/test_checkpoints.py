@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from smlocal.data.artifacts.mirror.save import SaveReport
-from smlocal.engine.docker import DockerEngine, connect
-from smlocal.engine.engines import engines_named
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect, engines_named
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.jobfile.document import Document
 from smlocal.jobs.finish.cleanup import clear_disk

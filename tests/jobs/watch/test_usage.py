@@ -13,7 +13,7 @@ from tests.kit import Run, until
 from tests.kit.fixtures import touch_inside
 from tests.kit.jobs import Background, channel
 
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.jobs.usage.series import read_series
 from smlocal.jobs.usage.usage_watch import series_path
 

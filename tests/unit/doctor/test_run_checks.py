@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from smlocal.doctor import checks
+from smlocal.doctor import checks, place
 from smlocal.doctor.judgement import problem, unknown, warning
 from smlocal.doctor.machine import Machine
 from smlocal.doctor.run_checks import CHECKS, ready, run_checks
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_every_check_is_in_the_row() -> None:
-    there = {name for name in vars(checks) if name.startswith("check_")}
+    there = {name for module in (checks, place) for name in vars(module) if name.startswith("check_")}
     assert there == {f"check_{name}" for name in CHECKS} == {check.__name__ for check in CHECKS.values()}
 
 

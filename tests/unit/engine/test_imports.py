@@ -8,8 +8,8 @@ def test_the_engine_brings_no_heavy_module_along() -> None:
     code = f"""
 import sys
 base = set(sys.modules)
-import smlocal.engine.docker as docker
-docker.connect()
+import smlocal.engine.engines as engines
+engines.connect()
 print(sorted({heavy} & (set(sys.modules) - base)))
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

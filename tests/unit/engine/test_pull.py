@@ -6,6 +6,7 @@ import pytest
 from smlocal.engine.interface import PullState
 from smlocal.engine.pull import _report, classified, registry_host, split_reference
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
+from smlocal.errors.of_jobs import DiskTooSmallError
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,8 @@ def test_names_are_taken_apart(name: str, parts: tuple[str, str], host: str) -> 
         ("x509: certificate signed by unknown authority", 500, RegistryUnreachableError),
         ("received unexpected HTTP status: 503 Service Unavailable", 500, RegistryUnreachableError),
         ("Get https://r/v2/: http: server gave HTTP response to HTTPS client", 500, RegistryUnreachableError),
-        ("write /var/lib/docker/tmp/x: no space left on device", 0, EngineError),
+        ("write /var/lib/docker/tmp/x: no space left on device", 0, DiskTooSmallError),
+        ("filesystem layer verification failed for digest sha256:00", 0, EngineError),
     ],
 )
 def test_a_refusal_is_told_from_a_registry_out_of_reach(message: str, status: int, kind: type[Exception]) -> None:

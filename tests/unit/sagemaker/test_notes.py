@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.sagemaker.conftest import REQUEST, planned
 
+from smlocal.engine.facts import Place
 from smlocal.jobfile.document import Document, RanBefore
 from smlocal.jobs.planning.aspects.accelerators.plan import AcceleratorFacts, GpuFacts
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
@@ -20,6 +21,7 @@ from smlocal.sagemaker.training import notes as training_notes
 from smlocal.terms.listing import Listing
 
 Planner = Callable[..., JobPlan]
+STUDIO: dict[str, Any] = {"place": Place(app="JupyterLab")}
 S3 = {"S3OutputPath": "s3://bucket/x"}
 IMAGE = {"TrainingImage": "i", "TrainingInputMode": "File"}
 TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
@@ -324,13 +326,20 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-untried": {"untried": "no image is at hand to try it with"},
     "folders-slow": {"slowness": 11.6},
     "staging-renames": {"rootless": True},
+    "studio": STUDIO,
+    "studio-folders": STUDIO,
+    "studio-changes": STUDIO,
+    "studio-debugger": STUDIO,
+    "studio-usage": STUDIO,
 }
 
 
 def test_every_note_has_its_cases() -> None:
     every = training_notes.RULES
     rules = [rule for each in every for rule in ([each] if isinstance(each, NoteRule) else each.rules)]
-    assert {*CASES, *ENGINES, "output-small", "image-changed", "several-engines"} == {rule.id for rule in rules}
+    assert {*CASES, *ENGINES, "studio-ports", "output-small", "image-changed", "several-engines"} == {
+        rule.id for rule in rules
+    }
     assert len({rule.id for rule in rules}) == len(rules)
 
 
@@ -349,6 +358,8 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
         "engine-endpoints": {"Endpoints": {"s3": "http://localhost:9000"}},
         "engine-ulimits": {"Ulimits": {"nofile": 1}},
         "staging-renames": {"Staging": "overlay"},
+        "studio-changes": {"ListChanges": True},
+        "studio-debugger": {"DebugPort": 5678},
     }.get(note, {})
     members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
     assert note in {

@@ -17,6 +17,10 @@ _PORTION = 64 << 10
 _FREE_PARTS, _BYTES_OF_PART = 10_000, 512
 """So many parts (gzip members) may be empty. Others have a block: some builders compress each file separately."""
 _PIECE = 256 << 10
+_MAGIC, _LEAST_GZIP, _SIZE_SAID = b"\x1f\x8b", 18, 4
+"""How a gzip file begins, and the bytes of an empty one, and of the size at its end."""
+_MOST_RATIO = 1032
+"""Deflate cannot compress better."""
 
 
 class ByteStream:
@@ -121,6 +125,20 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ArchiveError("it is not a regular file")
         yield file
+
+
+def least_unpacked(path: str) -> int:
+    """The bytes that the content of an archive has at least; 0 if that is not known.
+
+    A gzip file ends with the size of its last part, modulo 4 GiB.
+    """
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if file.read(len(_MAGIC)) != _MAGIC or size < _LEAST_GZIP:
+            return 0
+        file.seek(-_SIZE_SAID, os.SEEK_END)
+        said = int.from_bytes(file.read(_SIZE_SAID), "little")
+    return said if said <= size * _MOST_RATIO else 0
 
 
 def pieces_of(file: IO[bytes]) -> Iterator[bytes]:

@@ -50,6 +50,7 @@ _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
 """Errors that end a check. After any other error the rules that need the job are skipped."""
 
 _FIRST = "see to that first"
+_ELSEWHERE = "check the image on a machine with an ordinary engine"
 
 
 class RunningJobs:
@@ -127,7 +128,7 @@ class RunningJobs:
         except CannotLookError:
             return  # every rule will say why
         if plain.completed:
-            others = {each.id: each for each in scenarios if each.id != PLAIN.id}
+            others = {each.id: each for each in scenarios if each.id != PLAIN.id and not self._cannot_see(each)}
             if others:
                 self._said(f"running as well: {', '.join(others)}")
             for each in others.values():
@@ -135,13 +136,23 @@ class RunningJobs:
 
     def result(self, scenario: Scenario) -> JobResult:
         """Wait for the end of a job."""
+        if why := self._cannot_see(scenario):
+            raise CannotLookError(why, test=_ELSEWHERE)
         try:
             return self._begin(scenario).result()
         except _GENERAL:
             raise
         except SmlocalError as error:
             why = "; ".join([error.sentence, *error.details])
-            raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=_FIRST) from error
+            test = _FIRST if self._engine.facts().place is None else _ELSEWHERE
+            raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=test) from error
+
+    def _cannot_see(self, scenario: Scenario) -> str:
+        """Why nothing would be seen of a job that gets a signal; empty if it would be."""
+        place = self._engine.facts().place
+        if place is None or scenario.meanwhile is not Meanwhile.STOP:
+            return ""
+        return f"{place.name} is not known to list the processes of a container"
 
     def _begin(self, scenario: Scenario) -> Future[JobResult]:
         _ = self.plain

@@ -235,7 +235,9 @@ def _memory_near_limit(subject: Subject) -> Iterator[Finding]:
     measured = {host["Name"]: host["MemoryPeakMiB"] for host in (result.local.get("Usage") or {}).get("Hosts") or ()}
     if not measured:
         completed_plain(subject)
-        raise CannotLookError("the job ended within a second, too fast to measure its memory", test=LONGER)
+        raise CannotLookError(
+            "its memory was not measured: the job ended within a second, or the engine does not tell", test=LONGER
+        )
     for host, peak in measured.items():
         if peak * _MIB > _NEAR * limit:
             share = f"{100 * peak * _MIB / limit:.0f} %"

@@ -97,7 +97,11 @@ def _from_folder(folder: str | None, file: str, kind: "Kind", steps: list[str]) 
             )
         return _text(kind, _DEFAULT_IMAGE, file)
     image = folder_image(folder or ".")
-    steps.append(f"docker build --tag {image} {_quoted(folder or '.')}")
+    from smlocal.engine.client import place_here  # only here: `init` needs no engine
+
+    there = place_here()
+    network = "" if there is None else f"--network {there.network} "
+    steps.append(f"docker build {network}--tag {image} {_quoted(folder or '.')}")
     return _text(kind, image, file, built=built, folder=folder or ".")
 
 

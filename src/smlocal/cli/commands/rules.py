@@ -17,12 +17,12 @@ from smlocal.cli.terminal.printable import json_without_commands, printable
 if TYPE_CHECKING:
     from smlocal.api.debugging import actions_of_rules, rules_of_job
     from smlocal.debugger.evaluator import build_evaluator
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import connect
 else:
     actions_of_rules = at_use("smlocal.api.debugging", "actions_of_rules")
     rules_of_job = at_use("smlocal.api.debugging", "rules_of_job")
     build_evaluator = at_use("smlocal.debugger.evaluator", "build_evaluator")
-    connect = at_use("smlocal.engine.docker", "connect")
+    connect = at_use("smlocal.engine.engines", "connect")
 
 _HEAD = ("RULE", "STATUS", "STEP", "SINCE", "DETAILS")
 _SHRINKABLE = ((0, 16), (4, 20))

@@ -11,7 +11,7 @@ from itertools import count
 
 from smlocal.base.files import NOT_SUPPORTED, Check, Copying, Opener, copy_range, no_check, remove_tree, unbroken
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.sources.local_path import opener_of
+from smlocal.data.sources.local_path import mount_points, opener_of
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError, StagingError
 from smlocal.terms.channels import Means, Staging
@@ -142,6 +142,16 @@ class Duplicator:
             self._cannot_clone.add(device)
             return False
         return True
+
+
+MAY_COMPRESS = frozenset({"btrfs", "zfs", "bcachefs", "f2fs"})
+"""File systems on which more data may fit than there are free bytes."""
+
+
+def file_system_at(folder: str) -> str:
+    """The kind of the file system of an existing folder; empty if it is not known."""
+    device = os.stat(folder).st_dev
+    return next((mount.kind for mount in mount_points() if mount.device == device), "")
 
 
 def _duplicating(listing: Listing, duplicator: Duplicator) -> Callable[[int, str], None]:

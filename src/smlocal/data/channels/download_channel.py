@@ -10,9 +10,10 @@ from errno import EDQUOT, ENOSPC
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from smlocal.base.files import Check, no_check, remove_tree
+from smlocal.base.files import Check, free_bytes, no_check, remove_tree
+from smlocal.base.readable import readable_bytes
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
-from smlocal.data.channels.copy import copy_into
+from smlocal.data.channels.copy import MAY_COMPRESS, copy_into, file_system_at
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
@@ -121,7 +122,8 @@ class _Download:
                 if root is not None:
                     meter.finish()
                     return root
-                why = "running jobs use the rest of the cache"
+                lacks = (free_bytes(cache.root) or 0) < sum(self.listing.sizes)
+                why = "too little of its disk is free" if lacks else "running jobs use the rest of the cache"
         except DamagedInUseError:
             why = "the cached data is damaged, and another job uses it"
         except OSError as error:
@@ -140,6 +142,9 @@ class _Download:
         partial = f"{root}.partial"
         os.makedirs(directory, exist_ok=True)
         remove_tree(partial)
+        size, free = self.listing.total_bytes, free_bytes(directory)
+        if size and free and size > free and file_system_at(directory) not in MAY_COMPRESS:
+            raise OSError(ENOSPC, f"{readable_bytes(size)} to be downloaded, {readable_bytes(free)} free", directory)
         try:
             make_folders(partial, self._folders)
             places = [(index, f"{partial}/{path}") for index, path in enumerate(self.listing.paths)]

@@ -24,7 +24,7 @@ _OTHER_ENDPOINTS = (
     "AWS_ENDPOINT_URL",
     *(
         f"AWS_ENDPOINT_URL_{name}"
-        for name in ("SAGEMAKER", "SAGEMAKER_RUNTIME", "CLOUDWATCH", "CLOUDWATCH_LOGS", "STS", "IAM")
+        for name in ("SAGEMAKER", "SAGEMAKER_RUNTIME", "CLOUDWATCH", "CLOUDWATCH_LOGS", "STS", "IAM", "BATCH")
     ),
 )
 """They would keep the program from finding us."""

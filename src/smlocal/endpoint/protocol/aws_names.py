@@ -4,8 +4,8 @@ That is said by the target of a request, its form, its signature or its host.
 """
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from smlocal.base.quick_dataclass import dataclass
 
@@ -54,6 +54,29 @@ def by_target(target: str) -> tuple[str | None, str]:
     """Service and operation of the header X-Amz-Target: `SageMaker.DescribeTrainingJob`."""
     prefix, _, operation = target.rpartition(".")
     return _TARGETS.get(prefix), operation
+
+
+_VERSION: Final = "/v1/"
+"""The beginning of the paths of AWS Batch, whose calls are such a path and JSON."""
+_BATCH: Final = "batch"
+
+
+def is_by_path(request: "Request", scope: Scope | None) -> bool:
+    """True for a call of a service that names its operations in paths."""
+    host = request.headers.get("host", "")
+    known = scope.service == _BATCH if scope is not None else host.startswith(f"{_BATCH}.") or is_service_job(request)
+    return known and request.url.path.startswith(_VERSION)
+
+
+def is_service_job(request: "Request") -> bool:
+    """True for the path of an operation on service jobs, which no other service has."""
+    return request.url.path.startswith(_VERSION) and request.url.path.endswith(("servicejob", "servicejobs"))
+
+
+def by_path(path: str, operations: Iterable[str]) -> tuple[str, str]:
+    """Service and operation of `/v1/submitservicejob`. `operations`: those that the service has."""
+    called = path.removeprefix(_VERSION)
+    return _BATCH, next((each for each in operations if each.lower() == called), called)
 
 
 def by_form(form: Mapping[str, str]) -> tuple[str | None, str]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from smlocal.base.at_use import at_use
@@ -53,7 +54,8 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     else:
         local.pop("AllowedBuckets", None)
     sources = local.get("Sources")
-    local["Sources"] = {**bucket_folders(serving, request), **(sources if isinstance(sources, dict) else {})}
+    there = {**bucket_folders(serving, request), **_query_results(serving, request)}
+    local["Sources"] = {**there, **(sources if isinstance(sources, dict) else {})}
     output = _s3_output(request)
     if output is not None and "Output" not in local:
         local["Output"] = folder_of(serving, output) or serving.artifacts
@@ -87,6 +89,21 @@ def bucket_folders(serving: Serving, request: Mapping[str, Any]) -> dict[str, st
     named = {found[1] for uri in _texts(request) if (found := _BUCKET.match(uri)) is not None}
     folders = {f"s3://{name}": os.path.join(serving.buckets, name) for name in sorted(named)}
     return {bucket: folder for bucket, folder in folders.items() if os.path.isdir(folder)}
+
+
+def _query_results(serving: Serving, request: Mapping[str, Any]) -> dict[str, str]:
+    """Results of queries of a processing job for which something is in a bucket here: somebody has put it there."""
+    given = request.get("ProcessingInputs")
+    found = {}
+    for each in given if isinstance(given, list) else ():
+        definition = each.get("DatasetDefinition") if isinstance(each, dict) else None
+        for query in definition.values() if isinstance(definition, dict) else ():
+            uri = query.get("OutputS3Uri") if isinstance(query, dict) else None
+            folder = folder_of(serving, uri) if isinstance(uri, str) else None
+            with suppress(OSError):
+                if folder is not None and os.listdir(folder):
+                    found[str(uri)] = folder
+    return found
 
 
 def _s3_output(request: Mapping[str, Any]) -> str | None:

@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from itertools import chain
 
 from smlocal.data.artifacts.atomic_write import remove_partial
-from smlocal.engine.docker import connect
-from smlocal.engine.engines import Engines, engines_at
+from smlocal.engine.engines import Engines, connect, engines_at
 from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor, remember_left
 from smlocal.jobs.context import ContainerContext, Context

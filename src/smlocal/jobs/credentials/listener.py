@@ -177,6 +177,13 @@ class Listener:
 
     socket: socket.socket
     port: int
+    loopback: bool = False
+    """True if it is at the loopback address: the containers share the addresses of smlocal."""
+
+    @property
+    def address(self) -> str:
+        """Where the containers find it."""
+        return LOOPBACK if self.loopback else ADDRESS
 
     @property
     def shared(self) -> bool:
@@ -184,15 +191,15 @@ class Listener:
         return self.port == PORT
 
 
-def open_listener(port: int, make_address: Callable[[], None]) -> Listener | None:
+def open_listener(port: int, make_address: Callable[[], None], *, loopback: bool = False) -> Listener | None:
     """Listen at a port (0: any); None if port 80 is not allowed or taken. `make_address` is called if it is missing."""
     try:
-        bound = _bind(port, make_address)
+        bound = _bind(port, make_address, LOOPBACK if loopback else ADDRESS)
     except OSError as error:
         if port == PORT and error.errno in _NOT_ALLOWED:
             return None
         raise unreachable(error.strerror or str(error)) from error
-    return Listener(socket=bound, port=bound.getsockname()[1])
+    return Listener(socket=bound, port=bound.getsockname()[1], loopback=loopback)
 
 
 def has_address() -> bool:
@@ -211,7 +218,7 @@ def is_reached(listener: Listener) -> bool:
     Port 80 of this address may be redirected to another program, for example to the agent of Amazon ECS.
     """
     try:
-        with socket.create_connection((ADDRESS, listener.port), timeout=_CHECK_SECONDS) as client:
+        with socket.create_connection((listener.address, listener.port), timeout=_CHECK_SECONDS) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: smlocal\r\n\r\n")
             with client.makefile("rb") as answer:
                 return f"\r\nServer: {SERVER}\r\n".encode() in answer.read(MAX_HEAD_BYTES)
@@ -219,7 +226,7 @@ def is_reached(listener: Listener) -> bool:
         return False
 
 
-def _bind(port: int, make_address: Callable[[], None]) -> socket.socket:
+def _bind(port: int, make_address: Callable[[], None], address: str) -> socket.socket:
     until = time.monotonic() + _ADDRESS_SECONDS
     while True:
         bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -227,7 +234,7 @@ def _bind(port: int, make_address: Callable[[], None]) -> socket.socket:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if port == PORT:
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            bound.bind((ADDRESS, port))
+            bound.bind((address, port))
             bound.listen(_BACKLOG)
         except OSError as error:
             bound.close()
@@ -258,6 +265,8 @@ def unreachable(why: str) -> CredentialsUnreachableError:
 # volume, and the last job removes the network.
 
 ADDRESS = "169.254.170.2"
+LOOPBACK = "127.0.0.1"
+"""Of containers that share the addresses of smlocal: the address above cannot be made there."""
 NETWORK = "smlocal-credentials"
 _SUBNET = "169.254.170.0/30"
 _LABELS = {CREDENTIALS_LABEL: "network"}

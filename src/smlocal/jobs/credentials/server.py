@@ -265,14 +265,15 @@ class CredentialServer:
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
-    def open(cls, port: int | None, **job: Unpack[Job]) -> "CredentialServer":
+    def open(cls, port: int | None, *, loopback: bool = False, **job: Unpack[Job]) -> "CredentialServer":
         """Serve at this port, or at port 80 if that is possible and else at any; raises `CredentialsUnreachableError`.
 
         It answers as soon as it listens, because connections that the kernel has given to one listener of a shared port
         are never given to another.
         """
-        for candidate in (PORT, 0) if port is None else (port,):
-            listener = open_listener(candidate, job["make_address"])
+        usual = (0,) if loopback else (PORT, 0)
+        for candidate in usual if port is None else (port,):
+            listener = open_listener(candidate, job["make_address"], loopback=loopback)
             if listener is None:
                 continue
             server = cls(listener=listener, **job)
@@ -313,7 +314,7 @@ class CredentialServer:
         while not self._stopped.wait(_CHECK_SECONDS):
             self.keys.renew_if_due()
             with self._making_address, suppress(SmlocalError):
-                if not self._stopped.is_set() and not has_address():
+                if not self.listener.loopback and not self._stopped.is_set() and not has_address():
                     self.make_address()
 
     def _hand_over_waiting(self) -> None:

@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from smlocal.data.artifacts import model_folder
     from smlocal.data.artifacts.model_folder import keep_folder, read_kept_folder, read_or_copy, write_index
     from smlocal.data.artifacts.s3_publish import Publisher, PublishResult
+    from smlocal.jobs.finish.given_back import give_back
     from smlocal.jobs.mirrored.saving import save_again
 else:
     model_folder = at_use("smlocal.data.artifacts.model_folder")
     keep_folder = at_use("smlocal.data.artifacts.model_folder", "keep_folder")
     read_kept_folder = at_use("smlocal.data.artifacts.model_folder", "read_kept_folder")
     write_index = at_use("smlocal.data.artifacts.model_folder", "write_index")
+    give_back = at_use("smlocal.jobs.finish.given_back", "give_back")
     save_again = at_use("smlocal.jobs.mirrored.saving", "save_again")
     read_or_copy = at_use("smlocal.data.artifacts.model_folder", "read_or_copy")
 
@@ -110,7 +112,12 @@ def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
             continue
         try:
             rootless = run.plan.engines.first.rootless
+            if run.plan.engines.first.place is not None:
+                with suppress(EngineError):  # without chown, tar may do
+                    give_back(run.plan, run.host, run.engine, [here for here, _ in run.binds])
             give_to_user(run.engine, run.container.id, run.binds, rootless=rootless)
+            if run.plan.engines.first.place is not None:
+                continue  # what root made in the user's own folders stays root's
             give_to_user(run.engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
             failures.append(f"some folders of {run.name} still belong to root: {error}")

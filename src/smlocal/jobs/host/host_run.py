@@ -104,7 +104,8 @@ class HostRun:
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self._create()
-        if os.geteuid() != 0 and self.plan.engines.first.shares_folders:
+        engine = self.plan.engines.first
+        if os.geteuid() != 0 and engine.shares_folders and engine.place is None:
             with copying() as check:
                 self._give_to_root(check)
 
@@ -239,6 +240,8 @@ class HostRun:
 
     def _watch_usage(self) -> None:
         engine = self.plan.engine_of(self.host)  # the GPUs of this machine are not those of another one
+        if engine.place is not None:
+            return  # it is not known to tell usage
         folders = [
             (mount.source, mount.target)
             for mount in self._mounts

@@ -96,7 +96,7 @@ def wrote_elsewhere(run: HostRun) -> bool:
 
     Only the first host is checked, as the comparison with the image may take seconds.
     """
-    if run.host is not run.plan.hosts[0]:
+    if run.host is not run.plan.hosts[0] or run.plan.engines.first.place is not None:
         return False
     try:
         return run.engine.written_bytes(run.container.id) > 0

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from smlocal.data.sources.s3 import interface as s3
     from smlocal.data.sources.s3.client import S3Client, open_store
     from smlocal.data.sources.s3.error_responses import download_failure
+    from smlocal.engine.place import is_in_home
 else:
+    is_in_home = at_use("smlocal.engine.place", "is_in_home")
     s3 = at_use("smlocal.data.sources.s3.interface")
     targets = at_use("smlocal.data.artifacts.mirror.target")
     download = at_use("smlocal.data.channels.download_channel", "download")
@@ -191,7 +193,10 @@ def restored_record_path(plan: JobPlan, host: HostPlan) -> str:
 def prepare_rule_tensors(plan: JobPlan) -> None:
     """Make a folder of the job's own if its tensors go to S3, or to a folder in which an earlier job left some."""
     collector = _collector(plan)
-    if collector is not None and (collector.s3_prefix is not None or _has_files(collector.directory)):
+    if collector is None:
+        return
+    hidden = plan.engines.first.place is not None and not is_in_home(collector.directory)
+    if hidden or collector.s3_prefix is not None or _has_files(collector.directory):
         os.makedirs(_own_folder(plan), exist_ok=True)
 
 

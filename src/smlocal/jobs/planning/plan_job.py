@@ -4,9 +4,11 @@ A kind of job adds what its containers find: `Contents`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.engine.facts import Place
 from smlocal.jobs.planning.aspects.accelerators.plan import accelerators_of
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.debugging.plan import debug_of
@@ -67,6 +69,13 @@ class Named:
     """The name of the session of its credentials."""
 
 
+def named_there(work: Workload, place: Place | None) -> Workload:
+    """The workload with the name that its host is given in containers of a place; outside of one it is as it was."""
+    if place is None:
+        return work
+    return replace(work, hosts=tuple(replace(host, name=place.host) for host in work.hosts))
+
+
 def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host], HostContents]) -> JobPlan:
     """The plan of this job on this machine, without notes."""
     local, name = work.local, named.name
@@ -103,7 +112,7 @@ def plan_of(work: Workload, facts: Facts, named: Named, contents: Callable[[Host
         debug=debug_of(local.DebugPort, [host.name for host in work.hosts]),
         stop=work.stop,
         faults=faults_of(work.faults),
-        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges),
+        kept=KeptPlan(containers=local.Keep, changes=local.ListChanges and facts.engines.first.place is None),
     )
 
 
@@ -117,6 +126,7 @@ def _hosts(
     """Each container, and everything in it."""
     local, engines = work.local, facts.engines
     endpoints, named = endpoints_of(local, engines, facts.network, network.own)
+    place = engines.first.place
     accelerators = accelerators_of(
         work.hosts, local, ((there, machine.accelerators) for there, machine in engines.groups(work.hosts))
     )
@@ -133,7 +143,9 @@ def _hosts(
             HostPlan(
                 host=host,
                 container=f"smlocal-{name}-{facts.run_id}-{host.name}",
-                names=HostNames(
+                names=HostNames(hostname="")
+                if place is not None
+                else HostNames(
                     hostname=found.hostname,
                     # A single host on the default network must be able to resolve its own name.
                     extra_hosts={
@@ -148,6 +160,7 @@ def _hosts(
                 inputs=inputs,
                 # Devices are given by the engine. Where it cannot keep them away, only the variable does.
                 environment={
+                    **({} if place is None else {place.variable: "True"}),
                     **found.variables,
                     **endpoints,
                     **work.variables,
@@ -178,7 +191,7 @@ def _limits(host: Host, work: Workload, engines: EnginesFacts, trees: tuple[Tree
 
 def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
     """A network of the job's own for several hosts, and for isolation."""
-    own = None
+    own, shared = None, shared_network(work.local, facts.engines.first)
     if len(work.hosts) > 1 or work.isolated:
         own = plan_network(
             stem,
@@ -188,6 +201,5 @@ def _network(work: Workload, facts: Facts, *, stem: str) -> JobNetwork:
             isolated=work.isolated,
             manager=facts.engines.manager,
         )
-    shared = shared_network(work.local)
     unreachable = () if work.isolated or shared else facts.network.loopback_only
     return JobNetwork(own=own, unreachable=unreachable, joined=tuple(work.local.Networks), shared=shared)

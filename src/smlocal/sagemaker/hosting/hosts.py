@@ -4,7 +4,9 @@ import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
@@ -27,6 +29,11 @@ from smlocal.terms.gpus import VISIBLE_DEVICES
 from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits
 from smlocal.terms.validation.violation import Path
+
+if TYPE_CHECKING:
+    from smlocal.engine.place import is_in_home
+else:
+    is_in_home = at_use("smlocal.engine.place", "is_in_home")
 
 Models = Mapping[Path, tuple[ModelPlan, ...]]
 """The models of each container, by its place in the document."""
@@ -119,6 +126,8 @@ def plan_hosts(containers: Sequence[PlacedContainer], shared: HostsShared) -> tu
     hosts = tuple({each.instance.host.name: each.instance.host for each in containers}.values())
     given = accelerators_of(hosts, shared.model.local, [(hosts, shared.engines.machine.accelerators)])
     ports = _free_ports(len(containers)) if shared.published else (0,) * len(containers)
+    if shared.engines.first.place is not None:
+        ports = _ports_there(containers, shared)
     return tuple(
         _host(each, shared, given[each.instance.host.name], published=published)
         for each, published in zip(containers, ports, strict=True)
@@ -129,10 +138,11 @@ def _host(placed: PlacedContainer, shared: HostsShared, given: HostAccelerators,
     variant, model = placed.instance.variant, shared.model
     several = len(variant.model.containers) > 1
     image = image_name(placed.container)
-    listens = facts.port(placed.number, several=several)
+    place = shared.engines.first.place
+    listens = facts.port(placed.number, several=several) if place is None else published
     models = tuple(
         replace(each, folder=each.path)
-        if each.form == "folder" and each.path
+        if each.form == "folder" and each.path and (place is None or is_in_home(each.path))
         else replace(each, folder=f"{shared.staged}/{placed.name}/{each.name}")
         for each in shared.data[placed.container.at]
     )
@@ -165,6 +175,8 @@ def _host(placed: PlacedContainer, shared: HostsShared, given: HostAccelerators,
 
 def _names(placed: PlacedContainer, shared: HostsShared, *, several: bool) -> HostNames:
     model = shared.model
+    if shared.engines.first.place is not None:
+        return HostNames(hostname="")
     stated = placed.container.name if several else placed.container.definition.ContainerHostname
     called = stated or identity.instance_hostname(placed.instance.host.number, shared.region)
     _, named = endpoints_of(model.local, shared.engines, shared.network, None)
@@ -177,16 +189,37 @@ def _names(placed: PlacedContainer, shared: HostsShared, *, several: bool) -> Ho
 
 def _environment(placed: PlacedContainer, shared: HostsShared, listens: int, *, hidden: bool) -> dict[str, str]:
     """Those of the request override the platform's, but for the port, which is where it is called."""
-    model = shared.model
+    model, place = shared.model, shared.engines.first.place
     variables = {} if model.isolated else endpoints_of(model.local, shared.engines, shared.network, None)[0]
     return {
         "AWS_REGION": shared.region,
         "SAGEMAKER_SAFE_PORT_RANGE": facts.safe_ports(listens),
+        **({} if place is None else {place.variable: "True"}),
         **variables,
         **(placed.container.definition.Environment or {}),
         "SAGEMAKER_BIND_TO_PORT": str(listens),
         **({VISIBLE_DEVICES: "void"} if hidden else {}),
     }
+
+
+def _ports_there(containers: Sequence[PlacedContainer], shared: HostsShared) -> tuple[int, ...]:
+    """Free ports of a place where all containers have the ports of smlocal.
+
+    The service's own port comes first, if it is free and the first image does not say that it can have another.
+    """
+    ports = _free_ports(len(containers))
+    image = shared.images.get(image_name(containers[0].container))
+    told = image is not None and image.labels.get(facts.PORT_LABEL) == "true"
+    return ports if told or not _is_free(facts.PORT) else (facts.PORT, *ports[1:])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _free_ports(count: int) -> tuple[int, ...]:

@@ -1,15 +1,16 @@
 """Where the models of a container are, and how they get into folders: unpacked, downloaded, or as they are."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from smlocal.base.at_use import at_use
+from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.copy import link_tree
+from smlocal.data.channels.copy import MAY_COMPRESS, file_system_at, link_tree
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
 from smlocal.errors import CredentialsMissingError, SourceEmptyError
-from smlocal.errors.of_jobs import ModelMissingError, ModelUnmappedError
+from smlocal.errors.of_jobs import DiskTooSmallError, ModelMissingError, ModelUnmappedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.serving.plan import ModelForm, ModelPlan
@@ -23,15 +24,20 @@ from smlocal.terms.validation.violation import Path
 
 if TYPE_CHECKING:
     from smlocal.base.foreign_archive import archive as foreign
-    from smlocal.base.foreign_archive.stream import opened, pieces_of
+    from smlocal.base.foreign_archive.stream import least_unpacked, opened, pieces_of
+    from smlocal.base.readable import readable_bytes
+    from smlocal.data.sources.local_listing import list_folder
     from smlocal.data.sources.s3.client import open_store
     from smlocal.data.sources.s3.interface import ObjectStore
     from smlocal.data.sources.s3_listing import list_object, list_prefix
     from smlocal.data.sources.source_errors import Caller, RequestedSource
 else:  # most models are folders or archives of this machine
     foreign = at_use("smlocal.base.foreign_archive.archive")
+    least_unpacked = at_use("smlocal.base.foreign_archive.stream", "least_unpacked")
+    readable_bytes = at_use("smlocal.base.readable", "readable_bytes")
     opened = at_use("smlocal.base.foreign_archive.stream", "opened")
     pieces_of = at_use("smlocal.base.foreign_archive.stream", "pieces_of")
+    list_folder = at_use("smlocal.data.sources.local_listing", "list_folder")
     open_store = at_use("smlocal.data.sources.s3.client", "open_store")
     list_object = at_use("smlocal.data.sources.s3_listing", "list_object")
     list_prefix = at_use("smlocal.data.sources.s3_listing", "list_prefix")
@@ -154,6 +160,8 @@ def local_files(
     model: ModelPlan, *, list_remote: Callable[[], Listing], download: Callable[[TreePlan], Listing]
 ) -> Listing:
     """The files of a model on this machine. A model in S3 is downloaded; `StagingError` if that fails."""
+    if model.path and model.form == "folder":  # one that cannot be mounted
+        return list_folder(model.path, subject="the model", member="S3Uri", directory="/")
     return _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
 
 
@@ -206,9 +214,25 @@ def _local_listing(path: str) -> Listing:
 def unpack_model(archive: str, folder: str, *, check: Callable[[], None]) -> None:
     """Unpack into a new folder; `ArchiveError` or `OSError` if that is not possible. `check` may raise at any time."""
     os.makedirs(folder, mode=0o755)
+    check_room([archive], folder)
     with opened(archive) as file:
         pieces = _checked(pieces_of(file), check)
         foreign.unpack(foreign.ForeignArchive(pieces), folder, most_paths=foreign.ARTIFACT.members, check=check)
+
+
+def check_room(archives: Sequence[str], folder: str) -> None:
+    """Refuse archives that are larger than the free space, as far as their size is known before they are unpacked."""
+    free, size = free_bytes(folder), sum(map(least_unpacked, archives))
+    if not free or size <= free or file_system_at(folder) in MAY_COMPRESS:
+        return
+    what = f"the model {archives[0]} has" if len(archives) == 1 else f"the {len(archives)} models have"
+    raise DiskTooSmallError(
+        f"{what} at least {readable_bytes(size)} unpacked, and {readable_bytes(free)} are free at {folder}",
+        remedy=[
+            "Free some space there:  smlocal rm, smlocal cache rm",
+            "or set SMLOCAL_HOME to a folder on a larger disk.",
+        ],
+    )
 
 
 def _checked(pieces: Iterator[bytes], check: Callable[[], None]) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from smlocal.jobs.planning.aspects.accelerators.show import GPU_RULES
 from smlocal.jobs.planning.aspects.credentials.plan import credentials_of
 from smlocal.jobs.planning.aspects.credentials.show import CREDENTIAL_RULES
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines
-from smlocal.jobs.planning.aspects.engines.look_folders import is_folder_seen, with_folder_facts, with_known_folders
+from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EnginesPlan, MachineFacts
 from smlocal.jobs.planning.aspects.engines.show import ENGINE_RULES
 from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_image
@@ -29,7 +29,7 @@ from smlocal.jobs.planning.aspects.network.look import choose_network
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork, plan_network
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
-from smlocal.jobs.planning.aspects.serving.plan import ServingPlan, VariantPlan
+from smlocal.jobs.planning.aspects.serving.plan import ModelPlan, ServingPlan, VariantPlan
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note
 from smlocal.jobs.planning.note_rule import notes_of, some
 from smlocal.jobs.planning.workload import ContainerFolders, StopPlan, Workload
@@ -48,7 +48,7 @@ from smlocal.sagemaker.hosting.hosts import (
     plan_hosts,
     program,
 )
-from smlocal.sagemaker.hosting.model_data import ModelSearch
+from smlocal.sagemaker.hosting.model_data import ModelSearch, check_room
 from smlocal.sagemaker.place import arn_of, region_of
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import OPEN_TO_ALL
@@ -56,8 +56,12 @@ from smlocal.sagemaker.serving.members import recorded_members
 from smlocal.sagemaker.serving.model_file import ModelFile, ServingLimits
 
 if TYPE_CHECKING:
+    from smlocal.engine.seen_folders import is_folder_seen
+    from smlocal.jobs.planning.aspects.place.look import check_place
     from smlocal.jobs.submission.scheduler import WaitingJob
 else:
+    is_folder_seen = at_use("smlocal.engine.seen_folders", "is_folder_seen")
+    check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
     WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 _FOLDERS: Final = ContainerFolders(root="", input="", data="", model="", output="", output_data="", failure="")
@@ -87,7 +91,7 @@ def prepare(
     data = find_models(model)
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
-    check_reach(model, found)
+    check_reach(model, found, home)
     placed = PlacedEngine(engine=engine, facts=found, hosts=())
     asked = _asked(model)
     machine = examined(asked, placed, home=home)
@@ -98,14 +102,22 @@ def prepare(
     plan = plan_endpoint(
         model, data, replace(placed, facts=found), images, name=name, home=home, machine=machine, run_id=run_id
     )
+    if archives := [each.path for each in _models_of(plan) if each.form == "archive" and each.path]:
+        check_room(archives, home)
     return Prepared(plan=plan, job=model.document.record(), credentials=find_credentials(plan, engines))
+
+
+def _models_of(plan: JobPlan) -> Iterator[ModelPlan]:
+    """Those of each container: each unpacks its own."""
+    for host in plan.hosts:
+        yield from () if host.server is None else host.server.models
 
 
 def plan_job(model: ModelFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: nothing is pulled, and missing GPUs are not an error."""
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
-    check_reach(model, found)
+    check_reach(model, found, home)
     placed = PlacedEngine(engine=engine, facts=found, hosts=())
     machine = examined(replace(_asked(model), required=False), placed, home=home)
     names = {image_name(container) for variant in model.variants for container in variant.model.containers}
@@ -160,8 +172,11 @@ def _has_address(engine: EngineFacts) -> bool:
     return engine.local and not engine.desktop and not engine.rootless
 
 
-def check_reach(model: ModelFile, engine: EngineFacts) -> None:
-    """Refuse an engine whose containers cannot be invoked from here."""
+def check_reach(model: ModelFile, engine: EngineFacts, home: str) -> None:
+    """Refuse an engine whose containers cannot be invoked from here, and what its place does not let them have."""
+    if engine.place is not None:
+        check_place(engine.place, model.local, hosts=1, isolated=model.isolated, home=home)
+        return
     if not engine.local:
         raise EndpointUnreachableError(
             f"the engine at {engine.address} is on another machine, and its containers cannot be invoked from here",
@@ -175,15 +190,17 @@ def check_reach(model: ModelFile, engine: EngineFacts) -> None:
 
 
 def _check_folders(data: Models, engine: EngineFacts, placed: PlacedEngine, images: Images) -> None:
-    seen = engine.shares_folders
     image = next(iter(images.values()))
-    if seen and not engine.same_mounts and image is not None:
+    unseen = "" if engine.shares_folders else "the folders of this machine"
+    if not unseen and not engine.same_mounts and image is not None:
         folders = [each.path for models in data.values() for each in models if each.form == "folder" and each.path]
-        seen = all(is_folder_seen(folder, [placed.engine], image.id) for folder in folders)
-    if not seen:
+        unseen = next((each for each in folders if not is_folder_seen(each, [placed.engine], image.id)), "")
+    if unseen:
         raise EndpointUnreachableError(
-            f"the engine at {engine.address} does not see the folders of this machine, and cannot mount the model",
-            remedy=["Use an engine that sees them: smlocal help engines."],
+            f"the engine at {engine.address} does not see {unseen}, and cannot mount the model",
+            remedy=["Use an engine that sees them: smlocal help engines."]
+            if not engine.shares_folders
+            else ["Use a folder that the engine sees at the same path, or an archive."],
         )
 
 
@@ -247,7 +264,10 @@ def plan_endpoint(
         image=program(first, images),
         engines=EnginesPlan(first=placed.facts, machine=machine),
         network=JobNetwork(
-            own=own, unreachable=() if model.isolated else network.loopback_only, joined=tuple(local.Networks)
+            own=own,
+            unreachable=() if model.isolated else network.loopback_only,
+            joined=tuple(local.Networks),
+            shared=placed.facts.place.network if placed.facts.place is not None else "",
         ),
         folders=_FOLDERS,
         hosts=plan_hosts(containers, shared),

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -22,6 +23,7 @@ _MOST_EARLY_ENDS: Final = 3
 _SOON: Final = 10.0
 """Seconds. A container that ends sooner is started again after a pause that grows."""
 _LONGEST_PAUSE: Final = 30.0
+_TRY_SECONDS: Final = 1.0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -119,6 +121,20 @@ class Server:
         except (EngineError, MachineNotReadyError):
             return None
         return (found[0], self.plan.port) if found else None
+
+
+def ports_taken(servers: Sequence[Server]) -> Mapping[int, Exception]:
+    """Why none of them may be started: another program has a port of theirs, and would answer in their place.
+
+    Only where containers have the ports of smlocal itself.
+    """
+    for each in servers:
+        with socket.socket() as probe:
+            probe.settimeout(_TRY_SECONDS)
+            if probe.connect_ex(("127.0.0.1", each.plan.port)) == 0:
+                error = EngineError(f"another program has port {each.plan.port} of this machine")
+                return dict.fromkeys(range(len(servers)), error)
+    return {}
 
 
 def ping(address: tuple[str, int], *, seconds: float) -> str | None:

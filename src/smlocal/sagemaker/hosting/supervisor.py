@@ -26,7 +26,7 @@ from smlocal.jobs.planning.model import HostPlan
 from smlocal.jobs.store.jobs import Store
 from smlocal.sagemaker.hosting.model_data import fill_folder, list_in_s3, local_files
 from smlocal.sagemaker.hosting.routing import Router
-from smlocal.sagemaker.hosting.servers import Server
+from smlocal.sagemaker.hosting.servers import Server, ports_taken
 from smlocal.sagemaker.hosting.service_answers import Identity
 from smlocal.sagemaker.serving import facts
 from smlocal.sagemaker.serving.address import (
@@ -266,7 +266,9 @@ class HostingSupervisor(ContainerSupervisor):
     def _started_all(self) -> bool:
         """Start all containers at the same time; False if that fails the endpoint."""
         servers = list(self.servers.values())
-        errors = run_each(lambda server: server.run.start(), servers, meanwhile=self._import_the_rest)
+        errors: Mapping[int, Exception] = ports_taken(servers) if self.plan.engines.first.place is not None else {}
+        if not errors:
+            errors = run_each(lambda server: server.run.start(), servers, meanwhile=self._import_the_rest)
         self.attempt.ran = len(errors) < len(servers)
         for server in servers:
             server.on_first_start()

@@ -1,7 +1,7 @@
 """How requests of SageMaker are read, whatever the kind of job: valid, or one error with all mistakes."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial
@@ -115,7 +115,7 @@ class SharedReading(JobReading):
             refuse_local_paths(document, self.SHAPE)
         request, raw, violations = self.validated(document, strict=strict)
         local, blocks, in_local = self.read_local(document, request, raw, allowed=local_allowed)
-        not_done = self.refused_members(request, raw)
+        not_done = self.refused_members(request, raw, () if local is None else local.Sources)
         violations += in_local
         if violations or request is None or local is None:
             invalid = invalid_request(document, violations + [violation for _, violation in not_done])
@@ -199,9 +199,14 @@ class SharedReading(JobReading):
         """What faults and a placement are compared with. A kind that refuses both is not asked."""
         raise NotImplementedError
 
-    def refused_members(self, request: Any, raw: Mapping[str, Any]) -> list[tuple[str, Violation]]:
-        """The members that are not supported here. `request`: None if it is not valid."""
-        del request
+    def refused_members(
+        self, request: Any, raw: Mapping[str, Any], sources: Collection[str] = ()
+    ) -> list[tuple[str, Violation]]:
+        """The members that are not supported here.
+
+        `request`: None if it is not valid. `sources`: the keys of `Local.Sources`.
+        """
+        del request, sources
         return self.TABLE.refused(raw)
 
     def explained(self, document: Document, raw: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:

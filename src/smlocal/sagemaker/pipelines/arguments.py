@@ -46,11 +46,12 @@ def argument_violations(
     *,
     strict: bool = True,
     runs_here: bool = True,
+    sources: Collection[str] = (),
 ) -> Iterator[Violation]:
     """The mistakes in the arguments of one step. `parameters`: those whose value is known.
 
     `taken`: the names of steps with a stand-in, whose arguments nothing here is made of. `strict`: jobs must be as the
-    service wants them. `runs_here`: members that this machine refuses are a mistake.
+    service wants them. `runs_here`: members that this machine refuses are a mistake. `sources`: of `Local.Sources`.
     """
     if not step.type.operation or step.name in taken:
         return
@@ -64,7 +65,8 @@ def argument_violations(
         found = list(_by_the_service(arguments, f"{step.type.operation}Input", ()))
     else:
         made = {step.type.named: _MADE_NAME, **arguments}
-        found = _by_this_machine(step, made, document, strict=strict, runs_here=runs_here)
+        found, not_done = _by_this_machine(step, made, document, strict=strict, sources=sources)
+        found += not_done if runs_here else []
     places = {path for path, _ in expressions_in(arguments)}
     for each in found:
         if not any(each.path[:length] in places for length in range(len(each.path) + 1)):
@@ -100,21 +102,25 @@ def with_parameters(arguments: Any, parameters: Mapping[str, Any]) -> Any:
 
 
 def _by_this_machine(
-    step: Step, request: dict[str, Any], document: Document, *, strict: bool, runs_here: bool
-) -> list[Violation]:
-    """As the request of an ordinary job. What members say together is checked if no expression is left."""
+    step: Step, request: dict[str, Any], document: Document, *, strict: bool, sources: Collection[str]
+) -> tuple[list[Violation], list[Violation]]:
+    """By the request of an ordinary job: its mistakes, and what this machine refuses.
+
+    What members say together is checked if no expression is left.
+    """
     kind = _KINDS.get(step.type.name)
     if kind is None:
-        return shape_violations(_SHAPES[step.type.name], request, strict=True)
+        return shape_violations(_SHAPES[step.type.name], request, strict=True), []
     reading = request_reading(kind)
     named_model = kind is TRANSFORM and not strict  # a file of such a job has the model itself
+    valid: Any = None
     if named_model or any(True for _ in expressions_in(request)):
         found = shape_violations(reading.shape(strict=strict or named_model), request, strict=strict)
         raw: Any = without_expressions(without_nulls(request))
-        return found + ([violation for _, violation in reading.refused_members(None, raw)] if runs_here else [])
-    inner = Document(request, name=document.name, directory=document.directory)
-    valid, raw, found = reading.validated(inner, strict=strict)
-    return found + ([violation for _, violation in reading.refused_members(valid, raw)] if runs_here else [])
+    else:
+        inner = Document(request, name=document.name, directory=document.directory)
+        valid, raw, found = reading.validated(inner, strict=strict)
+    return found, [violation for _, violation in reading.refused_members(valid, raw, sources)]
 
 
 def without_expressions(value: Any) -> Any:

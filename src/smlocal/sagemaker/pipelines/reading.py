@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -177,10 +178,17 @@ def _checked(document: Document, local: Any, asked: _Asked) -> tuple[Definition,
         values, unfit = values_of(parameters, asked.given)
         unfit = [each for each in unfit if asked.begins or each[0] in asked.given]
         found += [Violation(path=_place_of_value(local, name), text=text) for name, text in unfit]
+    sources = local.get("Sources") if isinstance(local, dict) else None
+    check = partial(
+        argument_violations,
+        strict=asked.strict,
+        runs_here=asked.runs_here,
+        sources=[each for each in sources if isinstance(each, str)] if isinstance(sources, dict) else (),
+    )
     for step in steps.values():
         if len(found) > MOST_VIOLATIONS:
             break
-        found += argument_violations(step, document, values, taken, strict=asked.strict, runs_here=asked.runs_here)
+        found += check(step, document, values, taken)
         if asked.runs_here:
             found += _stand_in_violations(step, taken)
     return definition, found[:MOST_VIOLATIONS]

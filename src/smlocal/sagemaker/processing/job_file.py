@@ -1,7 +1,7 @@
 """Read a CreateProcessingJob request with local settings: valid, or one error with all mistakes."""
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Final, cast
 
@@ -13,6 +13,7 @@ from smlocal.sagemaker.contract.documents.config_files import host_names
 from smlocal.sagemaker.contract.identity import plain_names
 from smlocal.sagemaker.contract.model.processing import (
     CreateProcessingJobRequest,
+    DatasetDefinition,
     ProcessingInput,
     ProcessingOutput,
 )
@@ -20,12 +21,13 @@ from smlocal.sagemaker.contract.requested import MAX_PLANNED_HOSTS
 from smlocal.sagemaker.jobfile.request_reading import NO_ERROR_CODE, SharedReading, ValidRequest, WhatRuns
 from smlocal.sagemaker.processing import facts
 from smlocal.sagemaker.processing.data_options import DATA_OPTIONS
-from smlocal.sagemaker.processing.members import MEMBERS
+from smlocal.sagemaker.processing.members import DATASET, MEMBERS
 from smlocal.terms.checkpoints import within
 from smlocal.terms.validation.violation import Path, Violation, spoken
 from smlocal.terms.validation.walk import missing
 
 _CLUSTER: Final = ("ProcessingResources", "ClusterConfig")
+_DATASET: Final = "DatasetDefinition"
 _MANAGED: Final = "is missing: the service needs it, unless AppManaged is true"
 
 
@@ -40,6 +42,10 @@ class Input:
     uri: str
     path: str
     """The folder in the container, normalized."""
+    member: Path = ("S3Input",)
+    """What describes it in its part of the request."""
+    query: str = ""
+    """Whose query would write it: `Athena` or `Redshift`; empty for objects of S3."""
     data_type: str
     pipe: bool
     gzip: bool
@@ -178,11 +184,11 @@ class ProcessingReading(SharedReading):
             yield from _missing(request) if strict else ()
 
     def refused_members(
-        self, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any]
+        self, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any], sources: Collection[str] = ()
     ) -> list[tuple[str, Violation]]:
-        """Also outputs that this machine cannot upload."""
+        """Also outputs that this machine cannot upload, and results of queries for which it has no folder."""
         overlapping = [] if request is None else _overlapping(inputs_of(request), outputs_of(request))
-        return [*super().refused_members(request, raw), *overlapping]
+        return [*super().refused_members(request, raw, sources), *_without_result(raw, sources), *overlapping]
 
     def what_runs(
         self, local: LocalSettings, request: CreateProcessingJobRequest | None, raw: Mapping[str, Any]
@@ -222,18 +228,45 @@ def inputs_of(request: CreateProcessingJobRequest) -> tuple[Input, ...]:
     given = request.ProcessingInputs or []
     names = plain_names((each.InputName for each in given), "input")
     return tuple(
-        Input(
-            name=name,
-            index=index,
-            uri=source.S3Uri,
-            path=_normal(source.LocalPath or ""),
-            data_type=source.S3DataType or "S3Prefix",
-            pipe=source.S3InputMode == "Pipe",
-            gzip=source.S3CompressionType == "Gzip",
-            sharded=source.S3DataDistributionType == "ShardedByS3Key",
-        )
+        found
         for index, (each, name) in enumerate(zip(given, names, strict=True))
-        if (source := each.S3Input) is not None and each.AppManaged is not True
+        if each.AppManaged is not True and (found := _input(each, index, name)) is not None
+    )
+
+
+def _input(given: ProcessingInput, index: int, name: str) -> Input | None:
+    source = given.S3Input
+    if source is None:
+        return _result(given.DatasetDefinition, index, name)
+    return Input(
+        name=name,
+        index=index,
+        uri=source.S3Uri,
+        path=_normal(source.LocalPath or ""),
+        data_type=source.S3DataType or "S3Prefix",
+        pipe=source.S3InputMode == "Pipe",
+        gzip=source.S3CompressionType == "Gzip",
+        sharded=source.S3DataDistributionType == "ShardedByS3Key",
+    )
+
+
+def _result(definition: DatasetDefinition | None, index: int, name: str) -> Input | None:
+    """The objects that a query writes on the service; here, somebody has written them."""
+    query = None if definition is None else definition.AthenaDatasetDefinition or definition.RedshiftDatasetDefinition
+    if definition is None or query is None:
+        return None
+    word = "Athena" if query is definition.AthenaDatasetDefinition else "Redshift"
+    return Input(
+        name=name,
+        index=index,
+        uri=query.OutputS3Uri,
+        path=_normal(definition.LocalPath or ""),
+        member=(_DATASET, f"{word}{_DATASET}"),
+        query=word,
+        data_type="S3Prefix",
+        pipe=definition.InputMode == "Pipe",
+        gzip=False,
+        sharded=definition.DataDistributionType == "ShardedByS3Key",
     )
 
 
@@ -290,12 +323,43 @@ def _wrong_input(given: ProcessingInput, path: Path) -> Iterator[Violation]:
     if (source is None) == (given.DatasetDefinition is None):
         yield _says(path, "needs exactly one of S3Input and DatasetDefinition")
     if source is None:
+        yield from _wrong_dataset(given, (*path, _DATASET))
         return
     inner: Path = (*path, "S3Input")
     if given.AppManaged is not True:
         yield from _wrong_path(source.LocalPath, inner)
     if source.S3CompressionType == "Gzip" and source.S3InputMode != "Pipe":
         yield _says((*inner, "S3CompressionType"), "Gzip is for Pipe mode only")
+
+
+def _wrong_dataset(given: ProcessingInput, path: Path) -> Iterator[Violation]:
+    definition = given.DatasetDefinition
+    if definition is None:
+        return
+    if (definition.AthenaDatasetDefinition is None) == (definition.RedshiftDatasetDefinition is None):
+        yield _says(path, "needs exactly one of AthenaDatasetDefinition and RedshiftDatasetDefinition")
+    if given.AppManaged is not True:
+        yield from _wrong_path(definition.LocalPath, path)
+
+
+def _without_result(raw: Mapping[str, Any], sources: Collection[str]) -> Iterator[tuple[str, Violation]]:
+    """Results of queries that `Local.Sources` does not name. An entry of a whole bucket is not about them."""
+    named = {each.rstrip("/") for each in sources}
+    given = raw.get("ProcessingInputs")
+    for index, each in enumerate(given if isinstance(given, list) else ()):
+        definition = each.get(_DATASET) if isinstance(each, Mapping) else None
+        if not isinstance(definition, Mapping) or each.get("AppManaged") is True:
+            continue
+        for word in ("Athena", "Redshift"):
+            query = definition.get(f"{word}{_DATASET}")
+            uri = query.get("OutputS3Uri") if isinstance(query, Mapping) else None
+            if isinstance(uri, str) and uri.rstrip("/") not in named:
+                at: Path = ("ProcessingInputs", index, _DATASET)
+                text = (
+                    f"{spoken(at)} is refused: no {word} is asked here; give a folder with what the query would write: "
+                    f"--source {uri}=DIR, or Local.Sources"
+                )
+                yield DATASET, Violation(path=at, text=text)
 
 
 def _wrong_output(given: ProcessingOutput, path: Path) -> Iterator[Violation]:
@@ -321,7 +385,7 @@ def _below(path: str, folder: str) -> bool:
 def _equal_paths(inputs: tuple[Input, ...]) -> Iterator[Violation]:
     for number, each in enumerate(inputs):
         if any(other.path == each.path for other in inputs[:number]):
-            at: Path = ("ProcessingInputs", each.index, "S3Input", "LocalPath")
+            at: Path = ("ProcessingInputs", each.index, each.member[0], "LocalPath")
             yield _says(at, f"another input is at {each.path} already")
 
 

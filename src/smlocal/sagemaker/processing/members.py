@@ -5,6 +5,7 @@ from typing import Final
 from smlocal.terms.member_table import MemberTable, Row, emulated, recorded, refused
 
 _INPUT: Final = "ProcessingInputs[].S3Input"
+DATASET: Final = "ProcessingInputs[].DatasetDefinition"
 _OUTPUT: Final = "ProcessingOutputConfig.Outputs[]"
 _CLUSTER: Final = "ProcessingResources.ClusterConfig"
 
@@ -17,7 +18,7 @@ TABLE: Final[dict[str, Row]] = {
     f"{_INPUT}.S3InputMode": emulated("File and Pipe."),
     f"{_INPUT}.S3DataDistributionType": emulated("FullyReplicated and ShardedByS3Key."),
     f"{_INPUT}.S3CompressionType": emulated("Gzip is decompressed in Pipe mode."),
-    "ProcessingInputs[].DatasetDefinition": refused("No Athena or Redshift is asked here; give the data as S3Input."),
+    DATASET: emulated("The folder that Local.Sources has for its OutputS3Uri. No query is run; without it, refused."),
     f"{_OUTPUT}.OutputName": emulated("Names the output."),
     f"{_OUTPUT}.S3Output.S3Uri": emulated("A folder of this machine stands for it, unless the job publishes."),
     f"{_OUTPUT}.S3Output.LocalPath": emulated("The folder that is uploaded."),

@@ -52,7 +52,7 @@ def _details(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _input(given: Mapping[str, Any], mounts: Mapping[str, Mapping[str, Any]]) -> Iterator[Cell]:
-    source = given.get("S3Input") or {}
+    source = given.get("S3Input") or given.get("DatasetDefinition") or {}
     path = os.path.normpath(source.get("LocalPath", ""))
     found = mounts.get(path) or mounts.get(f"{path}_0") or {}  # a folder, or the first FIFO
     yield Cell(text=given["InputName"])

@@ -22,7 +22,7 @@ from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import JobPlan, Note
 from smlocal.jobs.planning.note_rule import RareRules, notes_of, some
-from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, named_there, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.view import Reporter
@@ -100,6 +100,7 @@ def plan_job(job: ProcessingFile, *, name: str, home: str, engines: Engines, str
 
 def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) -> JobPlan:
     """The plan of this request on this machine."""
+    hosts = named_there(work, facts.engines.first.place).hosts
     arn = sagemaker_arn(kind.IN_ARN, name, region=facts.region, account=facts.account)
     request = {"ProcessingJobName": name, **job.raw}
     named = Named(platform=kind.NAME, name=name, arn=arn, request=request, session=SESSION_NAME)
@@ -113,7 +114,7 @@ def build_plan(job: ProcessingFile, work: Workload, facts: Facts, *, name: str) 
         return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=folders,
-            files=config_files(job, host, work.hosts, name=name, arn=arn),
+            files=config_files(job, hosts[work.hosts.index(host)], hosts, name=name, arn=arn),
             variables={"AWS_REGION": facts.region},
         )
 
@@ -130,6 +131,11 @@ def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     collectors = plan.mirrored.collectors
     if "ProcessingJobName" not in job.raw:
         yield "relaxed-name", "ProcessingJobName is missing; the service requires it"
+    for each in job.inputs:
+        if each.query:
+            folder = next((found.listing.root for found in inputs(plan) if found.name == each.name), "")
+            text = f"no query of {each.query} is run, and whether the files are what it would write is not checked"
+            yield "dataset-folder", f"the input {each.name} is the folder {folder}: {text}"
     uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
     if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:
         yield "relaxed-uri", f"local paths are used where the service requires s3:// URIs ({some(local)})"

@@ -63,7 +63,7 @@ def workload_of(job: ProcessingFile) -> Workload:
 def _channel(each: Input) -> AskedChannel:
     return AskedChannel(
         name=each.name,
-        place=("ProcessingInputs", each.index, "S3Input", "S3Uri"),
+        place=("ProcessingInputs", each.index, *each.member, "OutputS3Uri" if each.query else "S3Uri"),
         uri=each.uri,
         target=each.path,
         mode="Pipe" if each.pipe else "File",

@@ -184,9 +184,11 @@ class ModelReading(SharedReading):
         text = "Local.Engines: an endpoint runs on one engine; name one"
         return [Violation(path=(LOCAL, "Engines"), text=text)] if len(local.Engines) > 1 else []
 
-    def refused_members(self, request: Any, raw: Mapping[str, Any]) -> list[tuple[str, Violation]]:
+    def refused_members(
+        self, request: Any, raw: Mapping[str, Any], sources: Collection[str] = ()
+    ) -> list[tuple[str, Violation]]:
         """Of the listed models too."""
-        del request
+        del request, sources
         return refused_members(raw)
 
 

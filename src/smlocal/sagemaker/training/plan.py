@@ -10,7 +10,7 @@ from smlocal.jobs.planning.aspects.data_parallel.plan import DDP_ENABLED, ENABLE
 from smlocal.jobs.planning.aspects.warm_pool.plan import WarmPoolPlan, pool_directory
 from smlocal.jobs.planning.facts import Facts
 from smlocal.jobs.planning.model import HostPlan, JobPlan
-from smlocal.jobs.planning.plan_job import HostContents, Named, plan_of
+from smlocal.jobs.planning.plan_job import HostContents, Named, named_there, plan_of
 from smlocal.jobs.planning.workload import Workload
 from smlocal.sagemaker.contract import paths
 from smlocal.sagemaker.contract.documents.config_files import config_files, manifest, platform_variables
@@ -41,13 +41,14 @@ def build_plan(job: JobFile, work: Workload, facts: Facts, *, name: str) -> JobP
     named = Named(platform=NAME, name=name, arn=arn, request={"TrainingJobName": name, **job.raw}, session=SESSION_NAME)
     written = _manifests(work, facts)
     empty = _directories(work)
+    named_here = named_there(work, facts.engines.first.place)
     variables = platform_variables(job_name=name, job_arn=arn, region=facts.region)
 
     def contents(host: Host) -> HostContents:
         return HostContents(
             hostname=instance_hostname(host.number, facts.region),
             directories=empty,
-            files=_files(job.request, work, host, written),
+            files=_files(job.request, named_here, named_here.hosts[work.hosts.index(host)], written),
             variables=variables,
         )
 

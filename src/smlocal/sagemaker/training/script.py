@@ -19,7 +19,12 @@ from smlocal.jobs.planning.aspects.debugging import plan as debugging
 from smlocal.jobs.planning.aspects.debugging.show import debug_options
 from smlocal.jobs.planning.aspects.limits.show import limit_options, ulimit_options
 from smlocal.jobs.planning.aspects.mirrored.show import checkpoint_commands, collector_commands
-from smlocal.jobs.planning.aspects.network.show import joining_commands, network_commands
+from smlocal.jobs.planning.aspects.network.show import (
+    joining_commands,
+    naming_options,
+    network_commands,
+    place_differences,
+)
 from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.sagemaker.contract import paths
 from smlocal.terms.channels import TreePlan
@@ -142,6 +147,7 @@ def comment(text: str) -> str:
 def _differences(plan: JobPlan) -> Iterator[str]:
     """How the script differs from the run, where it concerns this job."""
     yield "Not done: interruptions, retries, MaxWaitTimeInSeconds."
+    yield from place_differences(plan)
     read_only = [_name(tree) for tree in plan.trees if is_mounted(tree) and tree.staging == "overlay"]
     if read_only:
         yield f"Mounted read-only, where a run lets the container write: {', '.join(read_only)}."
@@ -300,8 +306,7 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
     name, network = host.host.name, plan.network.own
     # docker stop would send the image's own STOPSIGNAL.
     yield f'docker create --name "by-hand-$job-{name}" --label "smlocal.job=$job" --stop-signal SIGTERM'
-    yield f"--hostname {quote(host.names.hostname)}"
-    yield from (f"--add-host {quote(f'{other}:{address}')}" for other, address in host.names.extra_hosts.items())
+    yield from naming_options(host)
     if network is not None:
         yield f'--network "by-hand-$job" --ip {quote(network.addresses[name])} "${{peers[@]}}"'
         yield from (f"--network-alias {quote(alias)}" for alias in host.names.aliases)

@@ -12,7 +12,7 @@ from smlocal.api.overrides import Overrides
 from smlocal.api.recovering import OwnedJobs
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.engine.pull import build_image
 from smlocal.errors import BuildFailedError, JobFinishedError, SmlocalError
 from smlocal.sagemaker.contract.identity import default_name

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from tests.jobs.hosts.swarm.networked_engines import NetworkedEngines
 
-from smlocal.engine.docker import DockerEngine, connect_to
-from smlocal.engine.engines import engines_at
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.engines import connect_to, engines_at
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Resource, ResourceKind
 from smlocal.engine.networks import check_swarm
 from smlocal.errors import EngineNameInUseError, NetworkGoneError, SubnetInUseError

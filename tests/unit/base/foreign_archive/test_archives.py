@@ -29,7 +29,7 @@ from tests.unit.base.foreign_archive.foreign_archives import (
 
 from smlocal.api.artifact import Artifact
 from smlocal.base.foreign_archive.archive import ArchiveLimits, ForeignArchive, unpack
-from smlocal.base.foreign_archive.stream import ArchiveError
+from smlocal.base.foreign_archive.stream import ArchiveError, least_unpacked
 from smlocal.endpoint.call import ServiceError
 from smlocal.endpoint.sagemaker.creating import submitted_code
 from smlocal.errors import ConformanceDocumentError
@@ -330,3 +330,20 @@ def test_damaged_archives_end_in_errors_of_ours(tmp_path: Path) -> None:
     assert sum(found["outcomes"].values()) == 6 * DAMAGED
     assert found["peak"] < MEMORY
     assert found["outcomes"]["unpack: read"] > DAMAGED // 50  # not all of them are damaged where it matters
+
+
+@pytest.mark.parametrize(
+    ("content", "least"),
+    [
+        pytest.param(gzip.compress(bytes(5000)), 5000, id="gzip"),
+        pytest.param(gzip.compress(bytes(9000)) + gzip.compress(bytes(700)), 700, id="two parts"),
+        pytest.param(gzip.compress(bytes(9000)) + bytes(512), 0, id="zeros at its end"),
+        pytest.param(gzip.compress(bytes(9000)) + b"others", 0, id="something else at its end"),
+        pytest.param(b"no archive", 0, id="no gzip"),
+        pytest.param(b"\x1f\x8b", 0, id="only its beginning"),
+    ],
+)
+def test_the_least_size_of_what_is_unpacked(tmp_path: Path, content: bytes, least: int) -> None:
+    """Never more than it really is."""
+    (tmp_path / "archive").write_bytes(content)
+    assert least_unpacked(str(tmp_path / "archive")) == least

@@ -22,6 +22,8 @@ from smlocal.endpoint.protocol.models import operation_model, service_model
 
 _JSON = {"sagemaker": "1.1", "logs": "1.1", "cloudwatch": "1.0"}
 _QUERY = ("cloudwatch", "sts", "iam")
+_PATHS = ("batch",)
+"""Their operations are in paths."""
 _HOST = ("host", b"localhost")
 _CASES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -57,6 +59,24 @@ def test_calls_in_json(server: Any, data: st.DataObject) -> None:
         headers=[_HOST, *_json_headers(service, operation)], body=json.dumps(given).encode(errors="surrogatepass")
     )
     _understood(model, answer, "json")
+
+
+@pytest.mark.slow(0.5)
+@_CASES
+@given(data=st.data())
+def test_calls_in_paths(server: Any, data: st.DataObject) -> None:
+    service, operation = data.draw(_operations(_PATHS))
+    model = operation_model(service, operation)
+    assert model is not None
+    given = data.draw(parameters(model.input_shape))
+    if operation == "SubmitServiceJob" and isinstance(given, dict) and data.draw(st.booleans()):
+        given = {**given, "serviceRequestPayload": json.dumps(data.draw(st.one_of(ODD, st.just(_VALID_JOB))))}
+    headers = [("host", b"batch.us-east-1.amazonaws.com"), ("content-type", b"application/json")]
+    body = json.dumps(given).encode(errors="surrogatepass")
+    path = data.draw(st.sampled_from([f"/v1/{operation.lower()}"] * 5 + ["/v1/", "/v1/x", "/v1/submitservicejob/"]))
+    _understood(
+        model, server.ask(headers=headers, body=body, path=path), "rest-json", validate=path[4:] == operation.lower()
+    )
 
 
 @pytest.mark.slow(0.5)
@@ -212,4 +232,4 @@ def _understood(model: Any, answer: Answer, protocol: str, *, validate: bool = T
 
 
 def test_all_services_are_asked() -> None:
-    assert {*_JSON, *_QUERY} == set(EMULATED)
+    assert {*_JSON, *_QUERY, *_PATHS} == set(EMULATED)

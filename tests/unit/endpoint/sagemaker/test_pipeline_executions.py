@@ -271,7 +271,7 @@ def test_a_step_that_needs_a_stand_in(serving: Serving, start: Start, tmp_path: 
 
 
 def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
-    start: Start, create_pipeline: Pipelines
+    serving: Serving, start: Start, create_pipeline: Pipelines
 ) -> None:
     cluster = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
     athena = {**dict.fromkeys(ATHENA, "x"), "OutputS3Uri": "s3://b/o", "OutputFormat": "PARQUET"}
@@ -286,6 +286,7 @@ def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
     code, message = refusal(start)
     assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
     assert start(Local={"Steps": {"S": {"Skip": True}}})
+    assert start(Local={"Sources": {"s3://b/o": serving.buckets}})
 
 
 def test_selective_execution(serving: Serving, ask: Ask, start: Start) -> None:

@@ -1,6 +1,7 @@
 """The owner's settings in `Local` for jobs of clients, who know nothing of this machine."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,3 +28,16 @@ def test_what_lies_in_buckets_is_the_clients_own(serving: Serving) -> None:
     assert local_block(few, {"Local": {"Sources": own}})["Sources"] == own
     with pytest.raises(ServiceError, match="may not use the path"):
         local_block(few, {"Local": {"Sources": {"s3://b/model": f"{serving.buckets}/../jobs"}}})
+
+
+def test_what_a_bucket_has_at_the_output_of_a_query_stands_for_its_result(serving: Serving) -> None:
+    folder = Path(serving.buckets, "bbb", "o")
+    query = {"AthenaDatasetDefinition": {"OutputS3Uri": "s3://bbb/o/"}, "LocalPath": "/opt/ml/processing/i"}
+    request = {"ProcessingInputs": [{"InputName": "i", "DatasetDefinition": query}]}
+    assert local_block(serving, request)["Sources"] == {}
+    folder.mkdir(parents=True)
+    assert local_block(serving, request)["Sources"] == {}
+    folder.joinpath("part-0").write_text("rows")
+    assert local_block(serving, request)["Sources"] == {"s3://bbb/o/": str(folder)}
+    own = {"Sources": {"s3://bbb/o/": f"{serving.buckets}/other"}}
+    assert local_block(serving, {**request, "Local": own})["Sources"] == own["Sources"]

@@ -237,3 +237,26 @@ def test_an_address_that_this_machine_does_not_have(monkeypatch: pytest.MonkeyPa
         open_listener(listener_module.PORT, lambda: asked.append(1))
     assert asked
     assert caught.value.details == ("Cannot assign requested address",)
+
+
+def test_containers_that_share_the_addresses_of_this_process_ask_at_the_loopback_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing else of this machine is needed: no address is made, and port 80 is not tried."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for module in (listener_module, server_module):
+            monkeypatch.setattr(module, "PORT", taken.getsockname()[1])
+        server = CredentialServer.open(
+            None,
+            loopback=True,
+            make_address=lambda: pytest.fail("an address was made"),
+            secret=SECRET,
+            keys=RenewedKeys(fetch=lambda: KEYS),
+            role_arn="",
+            is_ours=lambda address: address == "127.0.0.1",
+            died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
+        )
+        assert server.listener.address == "127.0.0.1"
+        assert ask(server.listener.port)[0] == 200
+        assert ask(server.listener.port, token="another")[0] == 404
+        server.close()

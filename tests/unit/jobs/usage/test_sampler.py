@@ -121,7 +121,7 @@ def test_a_single_refusal_may_be_the_end(serve: Serve, path: Path) -> None:
 def test_a_short_job_imports_nothing_for_it(tmp_path: Path) -> None:
     code = f"""
 import sys, threading
-from smlocal.engine.docker import connect
+from smlocal.engine.engines import connect
 from smlocal.jobs.usage.usage_watch import UsageWatch
 watch = UsageWatch()
 watch.begin(connect(), "c1", path="{tmp_path}/usage/algo-1.csv", gpus=["0"], folders=[("{tmp_path}", "/opt/ml/model")])

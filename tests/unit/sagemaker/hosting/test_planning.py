@@ -128,8 +128,8 @@ def test_a_port_is_published_where_the_address_cannot_be_reached(change: dict[st
 )
 def test_a_container_that_cannot_be_reached_is_refused(engine: EngineFacts, *, isolated: bool) -> None:
     with pytest.raises(EndpointUnreachableError):
-        check_reach(model(EnableNetworkIsolation=isolated), engine)
-    check_reach(model(EnableNetworkIsolation=isolated), HERE)
+        check_reach(model(EnableNetworkIsolation=isolated), engine, "/home")
+    check_reach(model(EnableNetworkIsolation=isolated), HERE, "/home")
 
 
 def test_credentials_are_those_of_a_job() -> None:

@@ -24,7 +24,8 @@ def debug_options(plan: JobPlan, host: HostPlan) -> Iterator[str]:
     """Docker's options for it, except the mount."""
     if plan.debug is not None:
         port = plan.debug.ports[host.host.name]
-        yield f"-p 127.0.0.1:{port}:{port}"
+        if not plan.network.shared:
+            yield f"-p 127.0.0.1:{port}:{port}"
         yield from (f"-e {quote(f'{name}={value}')}" for name, value in debug_variables(plan, host).items())
 
 

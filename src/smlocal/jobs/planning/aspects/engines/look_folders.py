@@ -9,25 +9,27 @@ when it only reads or writes a file in it.
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.base.at_use import at_use
-from smlocal.data.artifacts.ownership import BLOCK, END, header, padding
+from smlocal.data.artifacts.ownership import END, header, padding
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import EngineFacts, ImageFacts
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.store.remembered import remember_tried, tried
-from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
     import shutil
     import tempfile
+
+    from smlocal.engine.seen_folders import is_not_found
 else:
+    is_not_found = at_use("smlocal.engine.seen_folders", "is_not_found")
     tempfile = at_use("tempfile")
     shutil = at_use("shutil")
 
@@ -36,8 +38,6 @@ _TRIAL_TARGET: Final = "/smlocal-trial"
 _PREFIX: Final = "trial-"
 _LONGEST_SECONDS: Final = 600
 _ABSENT: Final = 404
-_NOT_FOUND: Final = ("bind source path does not exist", "no such file or directory", "not shared", "mounts denied")
-"""The engines' words for a folder that they do not see: Docker, Podman, and Docker Desktop."""
 _READ_ONLY: Final = ("read-only", "read only")
 _SMALL_FILES: Final = 100
 _SMALL_BYTES: Final = 4096
@@ -45,20 +45,18 @@ _LEAST_SECONDS: Final = 0.002
 """The own file system takes so long; with less, chance would decide."""
 _FAST_SECONDS: Final = 0.05
 """A mount that takes less is not slow: half a millisecond for each file."""
-_LOOK_LABEL: Final = "folder-look"
-_LOOK_TARGET: Final = "/smlocal-look"
-_COMPARED_BYTES: Final = 64 << 10
-_CANDIDATES: Final = 100
 
 
 def with_known_folders(facts: EngineFacts, home: str) -> EngineFacts:
     """The facts with the remembered ones; nothing is tried."""
+    if facts.place is not None:
+        return facts
     return _with(facts, tried(home, tried_key(facts, home))) or facts
 
 
 def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | None, home: str) -> EngineFacts:
     """The facts with those that are known or can be tried now; without an image nothing can be tried."""
-    if not facts.identity:
+    if not facts.identity or facts.place is not None:
         return facts
     known = _with(facts, tried(home, tried_key(facts, home)))
     if known is not None:
@@ -70,7 +68,7 @@ def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | No
 
 def try_folders_again(facts: EngineFacts, engine: Engine, image: str, home: str) -> EngineFacts:
     """The same, whatever is remembered."""
-    if not facts.identity:
+    if not facts.identity or facts.place is not None:
         return facts
     try:
         found = try_folders(facts, engine, image, home)
@@ -79,7 +77,7 @@ def try_folders_again(facts: EngineFacts, engine: Engine, image: str, home: str)
     except EngineError as error:
         if not error.status:  # no engine answers
             raise
-        return replace(facts, untried=error.sentence)
+        return replace(facts, untried=error.sentence, same_mounts=_is_here(facts, engine))
     remember_tried(home, tried_key(facts, home), found)
     return _with(facts, found) or facts
 
@@ -90,8 +88,16 @@ def tried_key(facts: EngineFacts, home: str) -> str:
 
 
 def _guessed(facts: EngineFacts, engine: Engine, why: str) -> EngineFacts:
-    """With a reason to doubt the guess, unless the engine has the same mounts as this process."""
-    return facts if facts.local and not facts.desktop and engine.has_our_mounts() else replace(facts, untried=why)
+    """With a reason to doubt the guess, unless the engine has the same mounts as this process.
+
+    It may have an empty folder where this machine has data: each is looked at.
+    """
+    return facts if _is_here(facts, engine) else replace(facts, untried=why, same_mounts=False)
+
+
+def _is_here(facts: EngineFacts, engine: Engine) -> bool:
+    """True if the engine is certain to have the mounts of this process."""
+    return facts.local and not facts.desktop and engine.has_our_mounts()
 
 
 def _with(facts: EngineFacts, found: object) -> EngineFacts | None:
@@ -109,7 +115,7 @@ class FolderTrialError(Exception):
 def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> dict[str, Any]:
     """The facts to remember of an engine. With the machine's own engine this takes 50 ms."""
     with _folder(os.path.realpath(home)) as folder:
-        same = not facts.desktop and facts.local and engine.has_our_mounts()
+        same = _is_here(facts, engine)
         slowness = None
         given, taken = os.urandom(16).hex(), os.urandom(16).hex()
         _write(f"{folder}/given", given.encode())
@@ -126,11 +132,6 @@ def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> di
                 raise
             shares = False
     return {"SharesFolders": shares, "SameMounts": shares and same, "Slowness": slowness}
-
-
-def is_not_found(error: EngineError) -> bool:
-    """True if the engine refused a container because it does not see a folder that is to be mounted."""
-    return _says(error, _NOT_FOUND)
 
 
 def _reads(engine: Engine, container: str, content: str) -> bool:
@@ -153,13 +154,9 @@ def _writes(engine: Engine, container: str, folder: str, content: str) -> bool:
     except FileNotFoundError:
         return False
     except EngineError as error:
-        if _says(error, _READ_ONLY):
+        if error.status and any(each in error.sentence.lower() for each in _READ_ONLY):
             return False
         raise
-
-
-def _says(error: EngineError, words: Iterable[str]) -> bool:
-    return bool(error.status) and any(each in error.sentence.lower() for each in words)
 
 
 def _slowness(engine: Engine, container: str, folder: str) -> float:
@@ -231,59 +228,3 @@ def _folder(home: str) -> Iterator[str]:
 def engines_with_other_mounts(placed: Iterable[PlacedEngine]) -> list[Engine]:
     """Those that mount folders, perhaps not all of this machine."""
     return [each.engine for each in placed if each.facts.shares_folders and not each.facts.same_mounts]
-
-
-def is_listing_seen(listing: Listing, engines: Sequence[Engine], image: str) -> bool:
-    """True if all of these engines have a file of the listing with the same content."""
-    path = _smallest(listing)
-    return path is not None and all(_has(engine, image, listing.root, path) for engine in engines)
-
-
-def is_folder_seen(folder: str, engines: Sequence[Engine], image: str) -> bool:
-    """The same of a folder that is mounted as it is, whose files are not listed. If possible, a new file is tried."""
-    name = f".smlocal-{os.urandom(8).hex()}"
-    try:
-        with open(f"{folder}/{name}", "xb") as file:
-            file.write(os.urandom(16))
-    except OSError:  # mounted read-only, or of another user
-        first = next((each.name for each in os.scandir(folder) if each.is_file(follow_symlinks=False)), None)
-        return first is not None and all(_has(engine, image, folder, first) for engine in engines)
-    try:
-        return all(_has(engine, image, folder, name) for engine in engines)
-    finally:
-        with suppress(OSError):
-            os.remove(f"{folder}/{name}")
-
-
-def _smallest(listing: Listing) -> str | None:
-    """One of the first files with content; a large one might be read to its end."""
-    sizes = {}
-    for path in listing.paths[:_CANDIDATES]:
-        with suppress(OSError):
-            file = f"{listing.root}/{path}"
-            if not os.path.islink(file) and (size := os.path.getsize(file)):
-                sizes[path] = size
-    return min(sizes, key=lambda path: sizes[path], default=None)
-
-
-def _has(engine: Engine, image: str, folder: str, path: str) -> bool:
-    mount = Mount(source=os.path.realpath(folder), target=_LOOK_TARGET, read_only=True)
-    try:
-        with open(f"{folder}/{path}", "rb") as file:
-            content, size = file.read(_COMPARED_BYTES), os.fstat(file.fileno()).st_size
-        with (
-            idle_container(engine, image, label=_LOOK_LABEL, mounts=(mount,)) as container,
-            closing(engine.get_archive(container, f"{_LOOK_TARGET}/{path}")) as pieces,
-        ):
-            archive = b""
-            for piece in pieces:
-                archive += piece
-                if len(archive) >= _COMPARED_BYTES + 16 * BLOCK:
-                    break
-    except OSError:
-        return False
-    except EngineError as error:
-        if error.status == _ABSENT or is_not_found(error):
-            return False
-        raise
-    return f"{size:011o}".encode() in archive and content in archive

@@ -1,12 +1,19 @@
 """The views of engines: their rows, and notes on others than Docker on this machine."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.facts import SLOW
 from smlocal.jobs.planning.aspects.network.plan import local_port
 from smlocal.jobs.planning.model import JobPlan
-from smlocal.jobs.planning.note_rule import NoteRule
+from smlocal.jobs.planning.note_rule import NoteRule, RareRules
 from smlocal.jobs.planning.workload import Workload
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.aspects.place.show import PLACE_RULES
+else:
+    PLACE_RULES = at_use("smlocal.jobs.planning.aspects.place.show", "PLACE_RULES")
 
 
 def engine_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
@@ -117,4 +124,5 @@ ENGINE_RULES = (
     NoteRule(id="folders-slow", says=_slow),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),
+    RareRules(when=lambda plan, _: plan.engines.first.place, rules=PLACE_RULES),
 )

@@ -18,11 +18,7 @@ from smlocal.errors import (
 )
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
-from smlocal.jobs.planning.aspects.engines.look_folders import (
-    engines_with_other_mounts,
-    is_folder_seen,
-    is_listing_seen,
-)
+from smlocal.jobs.planning.aspects.engines.look_folders import engines_with_other_mounts
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.workload import AskedChannel, AskedFileSystem, Workload
 from smlocal.terms.listing import Listing, s3_form, split_s3_uri
@@ -36,7 +32,10 @@ if TYPE_CHECKING:
     from smlocal.data.sources.s3.interface import ObjectStore
     from smlocal.data.sources.selection import first_objects
     from smlocal.data.sources.source_errors import RequestedSource
+    from smlocal.engine.seen_folders import is_folder_seen, is_listing_seen
 else:
+    is_folder_seen = at_use("smlocal.engine.seen_folders", "is_folder_seen")
+    is_listing_seen = at_use("smlocal.engine.seen_folders", "is_listing_seen")
     list_folder = at_use("smlocal.data.sources.local_listing", "list_folder")
     locate_file_system = at_use("smlocal.data.sources.local_listing", "locate_file_system")
     why_no_fuse = at_use("smlocal.data.channels.fastfile.availability", "why_no_fuse")
@@ -244,6 +243,9 @@ def no_fuse(work: Workload, inputs: InputFacts, engines: Sequence[EngineFacts]) 
     streamed = [each.name for each in work.channels if each.mode == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
+    for engine in engines:
+        if engine.place is not None:
+            return f"{engine.place.name} is not known to show mounts of the home folder to containers"
     if any(each.desktop for each in engines):
         return "the engine runs in a virtual machine"
     if not all(each.shares_folders for each in engines):

@@ -11,6 +11,7 @@ from smlocal.terms.hosts import Host
 from smlocal.terms.listing import WHOLE, Listing, Shard
 
 _REASONS_SHOWN = 2
+_NO_OVERLAYS = "overlays are not known to work in this place"
 _NO_RENAMES = "with a rootless overlay its folders cannot be renamed; Local.Staging overlay allows that"
 
 
@@ -62,12 +63,14 @@ def choose_staging(
     no_fuse: str | None = None,
     shared: bool = True,
     rootless: bool = False,
+    restricted: bool = False,
 ) -> tuple[Staging, str | None]:
     """Return the staging, and why it is not the default (None if it is, or if the user requested it).
 
     A selection that is not a whole folder is first collected in a folder of its own, as regular files, so links and
     mounts around it do not matter. `shared` is False for an engine that does not see this machine's folders. In the
-    overlays of a `rootless` engine folders cannot be renamed, so they are used only on request.
+    overlays of a `rootless` engine folders cannot be renamed, so they are used only on request. The engine of a place
+    may be `restricted` to less: then nothing is an overlay.
     """
     if not shared:
         return "send", no_fuse if fast_file and listing.remote else None
@@ -79,8 +82,8 @@ def choose_staging(
         shown = "; ".join(listing.copy_reasons[:_REASONS_SHOWN])
         more = len(listing.copy_reasons) - _REASONS_SHOWN
         return "copy", f"{shown}; and {more} more" if more > 0 else shown
-    if rootless and requested is None:
-        return "copy", _NO_RENAMES
+    if (restricted and requested != "copy") or (rootless and requested is None):
+        return "copy", _NO_OVERLAYS if restricted else _NO_RENAMES
     return requested or "overlay", None
 
 
@@ -133,6 +136,7 @@ def _tree(channel: AskedChannel, shard: Shard, *, work: Workload, facts: InputFa
         no_fuse=facts.no_fuse,
         shared=engine.shares_folders,
         rootless=engine.rootless,
+        restricted=engine.place is not None,
     )
     return TreePlan(
         name=channel.name,
@@ -169,5 +173,11 @@ def code_of(work: Workload, facts: InputFacts, engine: EngineFacts) -> TreePlan 
     code, local = facts.code, work.local
     if code is None:
         return None
-    staging, reason = choose_staging(code, local.Staging, shared=engine.shares_folders, rootless=engine.rootless)
+    staging, reason = choose_staging(
+        code,
+        local.Staging,
+        shared=engine.shares_folders,
+        rootless=engine.rootless,
+        restricted=engine.place is not None,
+    )
     return TreePlan(name="code", uri=local.Code or "", target=work.code, listing=code, staging=staging, reason=reason)

@@ -61,6 +61,8 @@ def choose_network(
     remove_leftovers: bool,
 ) -> NetworkFacts:
     """Choose a free subnet if the job needs its own network. `remove_leftovers`: remove networks of crashed jobs."""
+    if placed.first.facts.place is not None:
+        return NetworkFacts()  # there is one network, and what it cannot do has been refused
     if isolated:
         refuse_isolation(local)
     if local.Network:

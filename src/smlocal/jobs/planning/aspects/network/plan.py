@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.facts import HOST_GATEWAY
+from smlocal.engine.facts import HOST_GATEWAY, EngineFacts
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts
 
@@ -64,7 +64,7 @@ class JobNetwork:
     """Other networks of the engine that the hosts are on too, by name."""
     shared: str = ""
     """The one network that the only host is on, by name, with the addresses and ports of others: `host` is that of the
-    engine's machine. Empty: the host has its own, so that ports can be published."""
+    engine's machine, another one that of a place. Empty: the host has its own, so that ports can be published."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,9 +126,9 @@ def overlaps(subnet: str, taken: Sequence[str]) -> bool:
     return any(network.overlaps(IPv4Network(each)) for each in taken)
 
 
-def shared_network(local: LocalSettings) -> str:
-    """`JobNetwork.shared` of a job with these settings."""
-    return local.Network or ""
+def shared_network(local: LocalSettings, engine: EngineFacts) -> str:
+    """`JobNetwork.shared` of a job with these settings on this engine."""
+    return engine.place.network if engine.place is not None else local.Network or ""
 
 
 def endpoints_of(
@@ -141,7 +141,7 @@ def endpoints_of(
     if not local.Endpoints or (network is not None and network.isolated):
         return {}, {}
     engine = engines.first
-    if shared_network(local) and engine.local and not (engine.rootless or engine.desktop):
+    if shared_network(local, engine) and engine.local and not (engine.rootless or engine.desktop):
         return endpoint_variables(local.Endpoints, this_machine=_LOOPBACK), {}
     address = network.gateway if network is not None else facts.gateway
     if engine.rootless or engine.desktop or not engine.local or engines.shares or not address:

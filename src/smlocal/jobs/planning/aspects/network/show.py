@@ -57,6 +57,19 @@ def network_commands(plan: JobPlan) -> Iterator[str]:
     yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
 
 
+def naming_options(host: HostPlan) -> Iterator[str]:
+    """Docker's options for the names of a container, if it has some of its own."""
+    if host.names.hostname:
+        yield f"--hostname {quote(host.names.hostname)}"
+    yield from (f"--add-host {quote(f'{other}:{address}')}" for other, address in host.names.extra_hosts.items())
+
+
+def place_differences(plan: JobPlan) -> Iterator[str]:
+    """What docker commands need, and a place is not known to let pass."""
+    if plan.engines.first.place is not None:
+        yield f"Not known to work in {plan.engines.first.place.name}: docker cp, by which files get in and out."
+
+
 def joining_commands(plan: JobPlan, host: HostPlan) -> Iterator[str]:
     """Docker's commands that connect the container of a host to other networks."""
     for name in plan.network.joined:

@@ -1,0 +1,316 @@
+"""Queues of AWS Batch for training jobs: service jobs, each of which passes its payload on to CreateTrainingJob.
+
+A queue with any name is there. What waits, waits as every job of a client does, first come first served.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+from smlocal.endpoint.aws_calls import Handler
+from smlocal.endpoint.call import AwsCall, ServiceError
+from smlocal.endpoint.page_tokens import key_of, token_of
+from smlocal.endpoint.protocol.json_documents import decode
+from smlocal.endpoint.sagemaker.jobs import TRAINING_JOBS
+from smlocal.endpoint.sagemaker.operations import TRAINING
+from smlocal.endpoint.serving import Serving
+from smlocal.errors import JobUnknownError
+from smlocal.jobs.store.records import JobRecord
+from smlocal.jobs.store.resources import StoredResource
+from smlocal.sagemaker.contract.identity import arn as arn_of
+from smlocal.terms.statuses import JobPhase, JobStatus
+
+_KIND: Final = "service_job"
+_QUEUE: Final = "job-queue/"
+_REQUEST: Final = "Request"
+_TRAINING_JOB: Final = "TrainingJobName"
+_REFUSED: Final = "Refused"
+"""Why CreateTrainingJob refused the payload."""
+_TERMINATED: Final = "Terminated"
+"""The reason that a client has given."""
+_FROM: Final = "Received status from SageMaker: "
+_PREFIX: Final = "AWSBatch"
+_LONGEST_NAME: Final = 63
+_MAX_RUNTIME: Final = 86_400
+"""Of a payload that says nothing."""
+_ON_A_PAGE: Final = 100
+_RUNNING: Final = "RUNNING"
+_STATUSES: Final[Mapping[JobPhase, str]] = {
+    JobPhase.PENDING: "RUNNABLE",
+    JobPhase.STARTING: "SCHEDULED",
+    JobPhase.DOWNLOADING: "STARTING",
+    JobPhase.TRAINING: _RUNNING,
+    JobPhase.UPLOADING: _RUNNING,
+    JobPhase.INTERRUPTED: _RUNNING,
+    JobPhase.STOPPING: _RUNNING,
+}
+"""Of unfinished jobs. One that waits is, on the service, not a training job yet."""
+_ECHOED: Final = (
+    *("jobName", "retryStrategy", "schedulingPriority", "serviceRequestPayload", "serviceJobType", "shareIdentifier"),
+    *("quotaShareName", "preemptionConfiguration", "tags", "timeoutConfig"),
+)
+_SUMMARY: Final = (
+    *("latestAttempt", "createdAt", "jobArn", "jobId", "jobName", "serviceJobType", "shareIdentifier"),
+    *("quotaShareName", "status", "statusReason", "startedAt", "stoppedAt", "isTerminated"),
+)
+
+
+def client_exception(message: str) -> ServiceError:
+    """The service's answer to what a client has done wrong."""
+    return ServiceError("ClientException", message)
+
+
+def submit_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Make the training job of the payload. If it is refused, the service job has failed, as on the service."""
+    asked = call.parameters
+    payload = _payload(asked)
+    token = asked.get("clientToken")
+    if token is not None and any(each.body[_REQUEST].get("clientToken") == token for each in _all(serving)):
+        raise client_exception(f"A service job was submitted with the clientToken {token} already.")
+    called = str(payload.get(_TRAINING_JOB) or asked["jobName"]).replace("_", "-")
+    attempt, identity = uuid4().hex, str(uuid4())
+    name = f"{_PREFIX}{called[: _LONGEST_NAME - len(_PREFIX) - len(attempt)]}{attempt}"
+    body = {_REQUEST: {**asked, "jobQueue": _queue(serving, call)}, _TRAINING_JOB: name}
+    try:
+        TRAINING.create(serving, _to_sagemaker(call, "CreateTrainingJob", {**payload, _TRAINING_JOB: name}))
+    except ServiceError as error:
+        body[_REFUSED] = f"{error.code}: {error.message}"
+    now = round(time.time(), 3)
+    arn = arn_of("batch", f"service-job/{identity}", region=call.region, account=serving.account)
+    serving.store.add_resource(StoredResource(kind=_KIND, name=identity, arn=arn, created=now, modified=now, body=body))
+    _say_recorded(serving, asked, name)
+    return {"jobArn": arn, "jobName": asked["jobName"], "jobId": identity}
+
+
+def _to_sagemaker(call: AwsCall, operation: str, parameters: dict[str, Any]) -> AwsCall:
+    return AwsCall(
+        service="sagemaker",
+        operation=operation,
+        parameters=parameters,
+        region=call.region,
+        access_key=call.access_key,
+    )
+
+
+def _payload(asked: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        payload = decode(asked["serviceRequestPayload"].encode())
+    except ServiceError:
+        payload = None
+    if not isinstance(payload, dict):
+        raise client_exception("serviceRequestPayload is not a JSON object.")
+    name = payload.get(_TRAINING_JOB)
+    if name is not None and not isinstance(name, str):
+        raise client_exception(f"{_TRAINING_JOB} in serviceRequestPayload is not a string.")
+    condition = payload.get("StoppingCondition")
+    longest = condition.get("MaxRuntimeInSeconds") if isinstance(condition, dict) else None
+    longest = longest if isinstance(longest, int) else _MAX_RUNTIME
+    limit = (asked.get("timeoutConfig") or {}).get("attemptDurationSeconds")
+    if limit is not None and limit < longest:
+        raise client_exception(
+            f"timeoutConfig.attemptDurationSeconds ({limit}) is below MaxRuntimeInSeconds ({longest}), and smlocal has "
+            "no other clock than that of the training job: set MaxRuntimeInSeconds to it."
+        )
+    return payload
+
+
+def _say_recorded(serving: Serving, asked: Mapping[str, Any], name: str) -> None:
+    """Tell the owner what has no effect here."""
+    if (asked.get("retryStrategy") or {}).get("attempts", 1) > 1:
+        serving.log(f"{name}: retryStrategy is recorded, and smlocal makes one attempt")
+    members = ("schedulingPriority", "shareIdentifier", "quotaShareName", "preemptionConfiguration")
+    given = [member for member in members if member in asked]
+    if given:
+        serving.log(f"{name}: {', '.join(given)} recorded: jobs are started first come first served")
+
+
+def describe_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Its request, and where it stands."""
+    return _described(serving, _found(serving, call))
+
+
+def list_service_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """The newest first. Without a filter and a status, only those that run."""
+    asked = call.parameters
+    if "jobQueue" not in asked:
+        raise client_exception("jobQueue is needed.")
+    queue, fits, status = _queue(serving, call), _filter(asked), asked.get("jobStatus", _RUNNING)
+    by_any_status = bool(asked.get("filters")) and not ("jobStatus" in asked and _is_share(asked))
+    found = []
+    for each in sorted(_all(serving), key=lambda job: (-job.created, job.name)):
+        if each.body[_REQUEST]["jobQueue"] != queue or not fits(each):
+            continue
+        try:
+            described = _described(serving, each)
+        except ServiceError:
+            continue
+        if by_any_status or described["status"] == status:
+            found.append({name: described[name] for name in _SUMMARY if name in described})
+    first, most = _offset(asked.get("nextToken")), asked.get("maxResults", _ON_A_PAGE)
+    if not 1 <= most <= _ON_A_PAGE:
+        raise client_exception(f"maxResults must be between 1 and {_ON_A_PAGE}.")
+    last = first + most
+    return {"jobSummaryList": found[first:last], **({"nextToken": token_of(last)} if last < len(found) else {})}
+
+
+def _offset(token: str | None) -> int:
+    if token is None:
+        return 0
+    try:
+        (offset,) = key_of(token, int)
+    except ValueError:
+        raise client_exception("Invalid nextToken.") from None
+    return max(0, int(offset))
+
+
+def _is_share(asked: Mapping[str, Any]) -> bool:
+    return any(each.get("name") in {"SHARE_IDENTIFIER", "QUOTA_SHARE_NAME"} for each in asked["filters"])
+
+
+def _filter(asked: Mapping[str, Any]) -> Callable[[StoredResource], bool]:
+    filters = asked.get("filters") or ()
+    if not filters:
+        return lambda _: True
+    if len(filters) > 1:
+        raise client_exception("Only one filter can be used at a time.")
+    name, values = filters[0].get("name"), filters[0].get("values") or []
+    share = {"SHARE_IDENTIFIER": "shareIdentifier", "QUOTA_SHARE_NAME": "quotaShareName"}.get(name, "")
+    if name == "JOB_NAME":
+        return lambda job: any(_matches(job.body[_REQUEST]["jobName"], each) for each in values)
+    if share:
+        return lambda job: job.body[_REQUEST].get(share) in values
+    if name in {"BEFORE_CREATED_AT", "AFTER_CREATED_AT"} and len(values) == 1 and values[0].isdecimal():
+        limit = int(values[0])
+        if name == "BEFORE_CREATED_AT":
+            return lambda job: _milliseconds(job.created) < limit
+        return lambda job: _milliseconds(job.created) > limit
+    raise client_exception(f"The filter {name} with the values {values} is not one of AWS Batch.")
+
+
+def _matches(name: str, wanted: str) -> bool:
+    name, wanted = name.lower(), wanted.lower()
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
+
+
+def terminate_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Stop its training job. One that has ended stays as it is."""
+    found = _found(serving, call)
+    record = _record(serving, found)
+    if record is None or record.status.terminal:
+        return {}
+    _change(serving, found, {_TERMINATED: call.parameters["reason"]})
+    try:
+        TRAINING_JOBS.stop(serving, _to_sagemaker(call, "StopTrainingJob", {_TRAINING_JOB: record.name}))
+    except ServiceError:  # it has ended meanwhile, by itself
+        _change(serving, found, {_TERMINATED: None})
+    else:
+        serving.waiting_jobs.look()
+    return {}
+
+
+def _described(serving: Serving, job: StoredResource) -> dict[str, Any]:
+    """`ServiceError` if its training job was removed."""
+    asked, terminated = job.body[_REQUEST], job.body.get(_TERMINATED)
+    record = _record(serving, job)
+    answer = {
+        **{name: asked[name] for name in _ECHOED if name in asked},
+        "jobArn": job.arn,
+        "jobId": job.name,
+        "jobQueue": asked["jobQueue"],
+        "createdAt": _milliseconds(job.created),
+        "isTerminated": terminated is not None,
+        "attempts": [],
+    }
+    if record is None:
+        at = _milliseconds(job.modified)
+        return answer | {
+            "status": "FAILED",
+            "statusReason": f"{_FROM}{job.body[_REFUSED]}",
+            "startedAt": at,
+            "stoppedAt": at,
+        }
+    answer |= {"status": _status(record), "startedAt": 0 if record.started is None else _milliseconds(record.started)}
+    if record.pending:
+        return answer
+    # The guide's examples of Batch have the name in its own case, which ARNs of SageMaker have not.
+    arn = f"{record.arn.rpartition('/')[0]}/{record.name}"
+    attempt: dict[str, Any] = {"serviceResourceId": {"name": "TrainingJobArn", "value": arn}}
+    answer["latestAttempt"] = attempt
+    if record.status.terminal:
+        ended = _milliseconds(record.modified if record.ended is None else record.ended)
+        reason = terminated if terminated is not None else _reason(record)
+        detail = {"startedAt": answer["startedAt"], "stoppedAt": ended, "statusReason": reason}
+        answer |= {"stoppedAt": ended, "statusReason": reason, "attempts": [attempt | detail]}
+    return answer
+
+
+def _status(record: JobRecord) -> str:
+    if record.status.terminal:
+        return "SUCCEEDED" if record.status is JobStatus.COMPLETED else "FAILED"
+    return _STATUSES[record.phase]
+
+
+def _reason(record: JobRecord) -> str:
+    if record.status is JobStatus.FAILED:
+        return f"{_FROM}{record.failure_reason or 'Training job failed'}"
+    return f"{_FROM}Training job {record.status.lower()}"
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _all(serving: Serving) -> Iterator[StoredResource]:
+    yield from serving.store.resources(_KIND)
+
+
+def _found(serving: Serving, call: AwsCall) -> StoredResource:
+    """By the id or, as the SDK names it, the ARN."""
+    named = call.parameters["jobId"]
+    job = serving.store.resource(_KIND, named.rpartition("/")[2])
+    if job is None:
+        raise _unknown(named)
+    return job
+
+
+def _unknown(named: str) -> ServiceError:
+    return client_exception(f"There is no service job {named}.")
+
+
+def _record(serving: Serving, job: StoredResource) -> JobRecord | None:
+    """The training job; None if there never was one. `ServiceError` if it was removed."""
+    if _REFUSED in job.body:
+        return None
+    try:
+        return serving.store.get(job.body[_TRAINING_JOB])
+    except JobUnknownError:
+        raise _unknown(job.name) from None
+
+
+def _change(serving: Serving, job: StoredResource, members: Mapping[str, Any]) -> None:
+    serving.store.change_resource(_KIND, job.name, lambda body: {**body, **members}, at=time.time())
+
+
+def _queue(serving: Serving, call: AwsCall) -> str:
+    """The ARN of the queue that the call names."""
+    given: str = call.parameters["jobQueue"]
+    if given.startswith("arn:"):
+        return given
+    return arn_of("batch", f"{_QUEUE}{given}", region=call.region, account=serving.account)
+
+
+def update_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
+    """Record its priority."""
+    found, priority = _found(serving, call), call.parameters["schedulingPriority"]
+    _change(serving, found, {_REQUEST: {**found.body[_REQUEST], "schedulingPriority": priority}})
+    return {"jobArn": found.arn, "jobName": found.body[_REQUEST]["jobName"], "jobId": found.name}
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "DescribeServiceJob": describe_service_job,
+    "ListServiceJobs": list_service_jobs,
+    "SubmitServiceJob": submit_service_job,
+    "TerminateServiceJob": terminate_service_job,
+    "UpdateServiceJob": update_service_job,
+}

@@ -1,0 +1,74 @@
+"""Whether the data of a job fits on the disk of this machine, checked before the job is made."""
+
+from collections.abc import Iterator, Sequence
+
+from smlocal.base.files import free_bytes
+from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.readable import readable_bytes
+from smlocal.data.channels.copy import MAY_COMPRESS, file_system_at
+from smlocal.errors.of_jobs import DiskTooSmallError
+from smlocal.jobs.planning.model import JobPlan
+
+_SHARES_COPIES = "xfs"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Brought:
+    """Data that is written to the disk of this machine before the containers start."""
+
+    name: str
+    bytes: int
+    downloaded: bool
+    """False for a copy of what is on this machine."""
+
+
+def check_space(plan: JobPlan, home: str) -> None:
+    """Refuse data that is larger than the free space, where its size is known."""
+    data, free = [*_brought(plan)], free_bytes(home)
+    # A file system that reports no space at all may know no sizes; one that is full is noticed before.
+    if not free or _sum(data) <= free or (kind := file_system_at(home)) in MAY_COMPRESS:
+        return
+    if kind == _SHARES_COPIES:
+        data = [each for each in data if each.downloaded]
+    # At best, all that the cache holds makes room, or is what the job needs.
+    if _sum(data) <= free + (_bytes_held(home) if plan.inputs.cache_bytes else 0):
+        return
+    remote = any(each.downloaded for each in data)
+    raise DiskTooSmallError(
+        f"the data of the job has {readable_bytes(_sum(data))}, and {readable_bytes(free)} are free at {home}",
+        details=[
+            f"{each.name}: {readable_bytes(each.bytes)} to be {'downloaded' if each.downloaded else 'copied'}"
+            for each in data
+        ],
+        remedy=[
+            "Free some space there:  smlocal rm, smlocal cache rm",
+            "set SMLOCAL_HOME to a folder on a larger disk",
+            "use a part of the data: Local.Sample" + ("; or stream it: InputMode: FastFile" if remote else ""),
+        ],
+    )
+
+
+def _brought(plan: JobPlan) -> Iterator[Brought]:
+    """What is downloaded, once for all hosts that read the same, and what is copied for each host."""
+    downloaded, code = set(), plan.inputs.code
+    for host in plan.hosts:
+        for tree in host.inputs.trees if code is None else (*host.inputs.trees, code):
+            listing = tree.listing
+            if listing.total_bytes is None or tree.as_it_is or tree.staging == "fuse":
+                continue
+            if listing.remote and id(listing) not in downloaded:
+                downloaded.add(id(listing))
+                yield Brought(name=tree.name, bytes=listing.total_bytes, downloaded=True)
+            if tree.staging == "copy":
+                yield Brought(name=tree.name, bytes=listing.total_bytes, downloaded=False)
+
+
+def _sum(data: Sequence[Brought]) -> int:
+    return sum(each.bytes for each in data)
+
+
+def _bytes_held(home: str) -> int:
+    from smlocal.data.channels.cache.eviction import bytes_held  # only for data that is too large
+    from smlocal.data.channels.cache.folder import Cache
+
+    return bytes_held(Cache(home=home))
