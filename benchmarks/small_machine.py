@@ -277,7 +277,7 @@ def _make_groups(machine: Machine) -> None:
             (top / "memory.limit_in_bytes").write_text(str(MEMORY))
         for group in (top, *(top / part for part in _PARTS)):
             group.mkdir(exist_ok=True)
-            if controller == "cpuset":
+            if sys.platform == "linux" and controller == "cpuset":
                 few = sorted(os.sched_getaffinity(0))[:PROCESSORS]
                 (group / "cpuset.cpus").write_text(",".join(map(str, few)))
                 (group / "cpuset.mems").write_text((_CGROUPS / "cpuset" / "cpuset.mems").read_text())

@@ -1,18 +1,23 @@
-"""What a search adds to its training jobs, what a point costs, and what Hyperband is worth against random search."""
+"""What a search adds to its training jobs, what a point costs, and what Hyperband is worth against random search.
+
+Also what a second engine is worth to it: both engines are on this machine, so the training jobs only sleep.
+"""
 
 import json
 import math
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from measure import alternate, execute
+from measure import alternate, execute, progress
 from results import Figure, Size, comparison, main
 from workplace import BIN, ROOT, SH, Workplace, image, workplace
 
 sys.path[:0] = [str(ROOT)]
 
+from tests.kit.own_engine import OwnEngine  # noqa: E402 - the engines are those of the tests
 from tests.unit.sagemaker.tuning.curves import best_with  # noqa: E402 - the same curves as the test's
 
 from smlocal.jobs.store.jobs import Store  # noqa: E402 - as above
@@ -24,6 +29,7 @@ from smlocal.sagemaker.tuning.trials import Objective, SearchDefinition, documen
 
 _BOUND, _POINT_MS, _SEEDS, _BETTER = 1.1, 5.0, 20, 15
 _AT_ONCE = 4
+_SPREAD_BOUND, _ON_EACH, _SLEEP = 0.6, 2, 3
 _SCRIPT = "echo loss=1"
 _EPOCHS = 27
 
@@ -67,21 +73,46 @@ def measure(size: Size) -> list[Figure]:
     ]
 
 
-def _definition(tag: str, output: Path) -> dict[str, object]:
+def measure_spread(size: Size) -> list[Figure]:
+    count, seconds = max(1, size.of(20) // 2) * 2, size.of(_SLEEP)
+    tag = image(SH)
+    engines = OwnEngine(image=tag), OwnEngine(image=tag)
+    try:
+        progress("starting two engines")
+        for each in engines:
+            each.start()
+        script = f"sleep {seconds}; {_SCRIPT}"
+        addresses = [each.address for each in engines]
+        with workplace() as place:
+            two, one = alternate(
+                lambda: _tune(place, tag, count, script=script, engines=addresses),
+                lambda: _tune(place, tag, count, script=script, engines=addresses[:1]),
+                rounds=size.rounds,
+                name="spread",
+            )
+    finally:
+        for each in engines:
+            each.close()
+    what = f"{count} training jobs of {seconds} s, {_ON_EACH} at once on each engine: on two engines ÷ on one"
+    return [comparison(what, two, one, _SPREAD_BOUND)]
+
+
+def _definition(tag: str, output: Path, script: str) -> dict[str, object]:
     return {
         "AlgorithmSpecification": {
             "TrainingImage": tag,
             "TrainingInputMode": "File",
             "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9]+)"}],
         },
-        "Environment": {"SCRIPT": _SCRIPT},
+        "Environment": {"SCRIPT": script},
         "OutputDataConfig": {"S3OutputPath": str(output)},
         "ResourceConfig": {"InstanceType": "local", "InstanceCount": 1},
         "StoppingCondition": {"MaxRuntimeInSeconds": 60},
     }
 
 
-def _tune(place: Workplace, tag: str, count: int) -> float:
+def _tune(place: Workplace, tag: str, count: int, *, script: str = _SCRIPT, engines: Sequence[str] = ()) -> float:
+    """`engines`: those that run whole training jobs, so many at once on each."""
     name = place.new_name()
     file = place.folder / "tuning.json"
     half = count // 2
@@ -92,7 +123,7 @@ def _tune(place: Workplace, tag: str, count: int) -> float:
                 "HyperParameterTuningJobConfig": {
                     "Strategy": "Grid",
                     "HyperParameterTuningJobObjective": {"Type": "Minimize", "MetricName": "loss"},
-                    "ResourceLimits": {"MaxParallelTrainingJobs": _AT_ONCE},
+                    "ResourceLimits": {"MaxParallelTrainingJobs": _ON_EACH * len(engines) or _AT_ONCE},
                     "ParameterRanges": {
                         "CategoricalParameterRanges": [
                             {"Name": "a", "Values": ["1", "2"]},
@@ -100,7 +131,8 @@ def _tune(place: Workplace, tag: str, count: int) -> float:
                         ]
                     },
                 },
-                "TrainingJobDefinition": _definition(tag, place.output),
+                "TrainingJobDefinition": _definition(tag, place.output, script),
+                **({"Local": {"SpreadOver": engines, "EngineInstances": _ON_EACH}} if engines else {}),
             }
         )
     )
@@ -111,7 +143,7 @@ def _tune(place: Workplace, tag: str, count: int) -> float:
 
 def _one_by_one(place: Workplace, tag: str, count: int) -> float:
     file = place.folder / "job.json"
-    file.write_text(json.dumps(_definition(tag, place.output)))
+    file.write_text(json.dumps(_definition(tag, place.output, _SCRIPT)))
     stem = place.new_name()
     names = " ".join(f"{stem}-{number}" for number in range(count))
     command = f"printf '%s\\n' {names} | xargs -P{_AT_ONCE} -n1 {BIN / 'smlocal'} run {file} --name"
@@ -150,4 +182,4 @@ def _search(points: int) -> float:
 
 
 if __name__ == "__main__":
-    main(measure)
+    main(measure, measure_spread)

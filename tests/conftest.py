@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -84,7 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """More than there are processors: most of the time goes by while a container starts, sleeps or ends."""
-    return 3 * len(os.sched_getaffinity(0))
+    processors = os.cpu_count() or 1
+    if sys.platform == "linux":
+        processors = len(os.sched_getaffinity(0))
+    return 3 * processors
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -117,6 +121,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("engine")
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+        if sys.platform != "linux" and (mark := item.get_closest_marker("linux")):
+            item.add_marker(pytest.mark.skip(reason=f"Linux: {mark.args[0]}"))
     leave_out(config, items)
     if hasattr(config, "workerinput"):
         items.sort(

@@ -5,6 +5,13 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - pip does not ask about a checkout, and macOS's own Python is 3.9
+    raise ImportError(
+        "smlocal needs Python 3.11 or newer, and {} is Python {}.{}".format(sys.executable, *sys.version_info)
+    )
+
 TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all the rest
 if TYPE_CHECKING:
     from typing import Any

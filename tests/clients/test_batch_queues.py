@@ -97,6 +97,34 @@ def test_jobs_of_a_queue_wait_run_end_and_are_terminated(
     assert_nothing_left(training)
 
 
+@pytest.mark.slow(5)
+def test_a_job_that_fails_is_tried_again(serve: Callable[..., Any], image: Callable[[str], str]) -> None:
+    with serve() as address:
+        batch, sagemaker = client_of(address, "batch"), client_of(address, "sagemaker")
+        conditions = {
+            "no": [{"action": "EXIT", "onStatusReason": "Received status from SageMaker: AlgorithmError*"}],
+            "yes": [{"action": "EXIT", "onStatusReason": "*InternalServerError*"}],
+        }
+        jobs = {
+            name: batch.submit_service_job(
+                jobName=name,
+                serviceRequestPayload=json.dumps(request(f"tried_again_{name}", image("sh"), "exit 3")),
+                retryStrategy={"attempts": 2, "evaluateOnExit": conditions[name]},
+                **ASKED,
+            )["jobId"]
+            for name in conditions
+        }
+        until(lambda: all(batch.describe_service_job(jobId=each)["status"] == "FAILED" for each in jobs.values()))
+        found = {name: batch.describe_service_job(jobId=each) for name, each in jobs.items()}
+        assert {name: len(each["attempts"]) for name, each in found.items()} == {"no": 1, "yes": 2}
+        first, second = (each["serviceResourceId"] for each in found["yes"]["attempts"])
+        assert first != second
+        assert found["yes"]["latestAttempt"] == {"serviceResourceId": second}
+        assert second["value"].rpartition("/")[2].startswith("AWSBatchtried-again-yes")
+        failed = sagemaker.list_training_jobs(NameContains="AWSBatchtried-again", StatusEquals="Failed")
+        assert len(failed["TrainingJobSummaries"]) == 3
+
+
 def test_what_a_queue_refuses(serve: Callable[..., Any]) -> None:
     with serve() as address:
         batch = client_of(address, "batch")
@@ -121,6 +149,8 @@ def test_what_a_queue_refuses(serve: Callable[..., Any]) -> None:
         ):
             found, message = refused(batch.submit_service_job, **{**given, **changes})
             assert (found, says in message) == (code, True), message
+        code, message = refused(batch.list_tags_for_resource, resourceArn="arn")
+        assert (code, "smlocal does not emulate tags/arn" in message) == ("UnknownOperationException", True)
         code, message = refused(batch.describe_job_queues)
         assert code == "UnknownOperationException"
         assert "smlocal does not emulate DescribeJobQueues. It emulates these of batch: DescribeServiceJob" in message

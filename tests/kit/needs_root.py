@@ -49,6 +49,7 @@ NEEDS_FUSE = (
     "data/in_jobs/test_s3_jobs.py::test_a_supervisor_that_dies_leaves_no_mount",
     "data/in_jobs/test_s3_jobs.py::test_fast_file",
     "jobs/start/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
+    "data/in_jobs/test_mac_disk.py",
     "data/in_jobs/test_unread_objects.py",
     "stress/test_benchmarks.py::test_a_benchmark_prints_its_rows[fastfile]",
 )

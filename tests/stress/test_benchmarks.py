@@ -55,7 +55,7 @@ ROWS = {
     "submit": 2,
     "tensor_reader": 1,
     "transform": 1,
-    "tuning": 3,
+    "tuning": 4,
     "upload": 5,
     "usage": 1,
     "validate": 1,

@@ -3,8 +3,10 @@
 import copy
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -128,6 +130,13 @@ def _drop(target: Any, steps: list[str]) -> None:
         target = target[0] if step.endswith("[]") and target else target
     if target:
         target.pop(steps[-1], None)
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """For sockets: their paths may have 103 bytes on macOS, whose folders for temporary files have long names."""
+    with TemporaryDirectory(dir="/tmp", prefix="smlocal-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

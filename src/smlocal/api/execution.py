@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING
 
-from smlocal.api.job_files import prepare
+from smlocal.api.job_files import kind_of, prepare
 from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines, engines_at, engines_named
 from smlocal.errors import JobUnknownError, NotPackedError, SmlocalError
@@ -13,7 +13,7 @@ from smlocal.jobfile.job_reading import AskedJob
 from smlocal.jobs.control import detach
 from smlocal.jobs.control.requests import StopRequests, StopSignals
 from smlocal.jobs.documents import LOCAL
-from smlocal.jobs.kinds import not_finished, spoken_of
+from smlocal.jobs.kinds import not_finished, preparing, spoken_of
 from smlocal.jobs.prepared import Prepared, PreparedPlan, ReportFiles, find_credentials
 from smlocal.jobs.store.home import home_directory, shells_directory
 from smlocal.jobs.store.jobs import Store, name_in_use
@@ -23,7 +23,9 @@ from smlocal.jobs.view import Reporter
 if TYPE_CHECKING:
     from smlocal.jobs.finish.cleanup import clear_this_engine
     from smlocal.jobs.shells import remove_dead_shells
+    from smlocal.jobs.spreading import prepare_spread
 else:
+    prepare_spread = at_use("smlocal.jobs.spreading", "prepare_spread")
     remove_dead_shells = at_use("smlocal.jobs.shells", "remove_dead_shells")
     clear_this_engine = at_use("smlocal.jobs.finish.cleanup", "clear_this_engine")
 
@@ -44,11 +46,13 @@ def execute(
 
     `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
     """
-    engines = engines_named(job.local.Engines)
+    engines = _engines_of(job)
     with Store.open(home_directory()) as store:
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
-        engines = engines.only(prepared.plan.engine_addresses)
+        addresses = prepared.plan.engine_addresses
+        # What runs whole on one of several engines may have gone to one for its hosts.
+        engines = engines_at(addresses) if job.local.SpreadOver else engines.only(addresses)
         not_reported = []
         try:
             result = where(
@@ -72,7 +76,7 @@ def execute_in_background(
     junit: str | None = None,
 ) -> None:
     """Return as soon as the job has a supervisor, in a process of its own."""
-    engines = engines_named(job.local.Engines)
+    engines = _engines_of(job)
     with Store.open(home_directory()) as store:
         home = store.home
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
@@ -136,7 +140,25 @@ def _prepare(
         for engine in engines:
             for each in clear_this_engine(store, engine):
                 reporter.warning(f"removed what the job {each} left on this engine")
-    return prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict)
+    if not job.local.SpreadOver:
+        return prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict)
+    part = preparing(kind_of(job.document.data).name)
+    return prepare_spread(
+        lambda engines: prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict),
+        part.workload(job),
+        job.local,
+        home=store.home,
+        name=name,
+        run_id=None,
+        here=part.HERE,
+        endless=part.ENDLESS,
+        reporter=reporter,
+    )
+
+
+def _engines_of(job: AskedJob) -> Engines:
+    """All that its file names. Nothing is sent."""
+    return engines_named(job.local.SpreadOver or job.local.Engines)
 
 
 def _with_report_files(prepared: PreparedPlan, *, report: str | None, junit: str | None) -> PreparedPlan:

@@ -12,6 +12,7 @@ from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.control.orphans import is_orphan
+from smlocal.jobs.decide.spreading import BOOK, TAKEN
 from smlocal.jobs.documents import LED_BY, LOCAL
 from smlocal.jobs.finish.describe import has_kept_containers, list_entry
 from smlocal.jobs.kinds import showing, spoken_of
@@ -137,6 +138,8 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
         for document, names in wanted.items():
             for record, content in store.jobs_with(document, sorted(names)):
                 found[record.name][document] = content
+        book = store.resource(*BOOK)
+    taken = {} if book is None else book.body[TAKEN]
     told, runs = {}, {record.name: record.run_id for record in records}
     for record in records:
         documents, platform = found[record.name], showing(record.platform)
@@ -145,12 +148,22 @@ def told_of(jobs: Sequence[ListedJob]) -> dict[str, ToldJob]:
         is_led = "Name" in by and runs.get(by["Name"]) == by["Run"]
         told[record.name] = ToldJob(
             kind=words[record.platform],
-            outcome=platform.outcome(documents),
+            outcome=", ".join(filter(None, (platform.outcome(documents), _engine(record, documents, taken)))),
             cause=platform.cause(record, local) if record.failure_reason else "",
             local=local,
             leader=str(by["Name"]) if is_led else "",
         )
     return told
+
+
+def _engine(record: JobRecord, documents: Mapping[str, Any], taken: Mapping[str, Any]) -> str:
+    """`on ssh://b` for a job that runs or ran whole on one of several engines. `taken`: what running ones have."""
+    if record.status.terminal:
+        placement = (documents.get(LOCAL) or {}).get("Placement") or {}
+        name = next(iter(placement.values()), "")
+    else:
+        name = (taken.get(record.name) or {}).get("Name", "")
+    return f"on {name}" if name else ""
 
 
 def jobs_led_by(name: str) -> list[tuple[JobRecord, str]]:

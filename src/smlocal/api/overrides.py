@@ -65,6 +65,8 @@ class Overrides(TypedDict, total=False):
     publish: bool
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
     engines: Sequence[str] | None
+    spread_over: Sequence[str] | None
+    engine_instances: int | None
     """Addresses or Docker contexts; they replace those of the file."""
     host_network: bool
     """Run on the network of the engine's machine."""

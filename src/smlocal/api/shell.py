@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 from smlocal.api.job_files import prepare
 from smlocal.api.job_names import host_named
+from smlocal.api.run import engines_of
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.engine.engines import connect_to, engines_named
+from smlocal.engine.engines import connect_to
 from smlocal.engine.interface import ProcessStreams
 from smlocal.errors.of_jobs import ContainerNotRunningError, ShellNotAllowedError
 from smlocal.jobfile.job_reading import AskedJob
@@ -116,7 +117,7 @@ def shell_in_new_container(
     """In a container as the job would have it at its start. No job is recorded."""
     home = prepare_home(home_directory())
     remove_dead_shells(home)
-    engines = engines_named(job.local.Engines)
+    engines = engines_of(job)
 
     def prepared() -> Prepared:
         found = prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)

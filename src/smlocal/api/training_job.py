@@ -82,6 +82,10 @@ class TrainingJob:
         with self._store() as store:
             platform = showing(store.get(self.name).platform)
         rows = [*platform.described_rows(view, supervised=self.supervised)]
+        engines = {*(view.local.get("Placement") or {}).values()}
+        if len(engines) == 1:
+            place = next((index for index, (head, _) in enumerate(rows) if head == "Created"), len(rows))
+            rows.insert(place, ("Engine", *engines))
         return [*rows, *platform.detailed_rows(view)] if detailed else rows
 
     @property

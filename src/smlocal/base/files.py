@@ -2,10 +2,11 @@
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import field
-from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
+from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTSUP, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
 from typing import BinaryIO
 
 from smlocal.base.quick_dataclass import dataclass
@@ -73,7 +74,7 @@ def free_bytes(path: str) -> int | None:
     return disk.f_bavail * disk.f_frsize
 
 
-NOT_SUPPORTED = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
+NOT_SUPPORTED = {EBADF, EINVAL, ENOSYS, ENOTSUP, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
 """Errors of a kernel or file system that does not support a way of copying."""
 _AT_ONCE = 16 << 20
 """Written in a fraction of a second: a stop waits for it."""
@@ -87,8 +88,7 @@ def copy_range(source: int, target: int, start: int, end: int | None, copied: Ca
     bytes of each piece, and may raise.
     """
     position = start
-    in_kernel = (_by_range, _by_sendfile) if hasattr(os, "copy_file_range") else ()  # only on Linux
-    for way in (*in_kernel, _by_read_and_write):
+    for way in (*_IN_KERNEL, _by_read_and_write):
         try:
             while left := _AT_ONCE if end is None else min(end - position, _AT_ONCE):
                 count = way(source, target, position, left)
@@ -106,12 +106,17 @@ def copy_range(source: int, target: int, start: int, end: int | None, copied: Ca
     return position
 
 
-def _by_range(source: int, target: int, position: int, count: int) -> int:
-    return os.copy_file_range(source, target, count, offset_src=position)
+if sys.platform == "linux":
 
+    def _by_range(source: int, target: int, position: int, count: int) -> int:
+        return os.copy_file_range(source, target, count, offset_src=position)
 
-def _by_sendfile(source: int, target: int, position: int, count: int) -> int:
-    return os.sendfile(target, source, position, count)
+    def _by_sendfile(source: int, target: int, position: int, count: int) -> int:
+        return os.sendfile(target, source, position, count)
+
+    _IN_KERNEL: tuple[Callable[[int, int, int, int], int], ...] = (_by_range, _by_sendfile)
+else:
+    _IN_KERNEL = ()
 
 
 def _by_read_and_write(source: int, target: int, position: int, count: int) -> int:

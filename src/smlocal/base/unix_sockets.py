@@ -2,12 +2,21 @@
 
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-_LONGEST: Final = 100
+from smlocal.base.at_use import at_use
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = at_use("tempfile")
+
+LONGEST: Final = 100
 """Bytes of a path that every system takes; macOS takes no more than 103."""
+_SHORT: Final = "/tmp"  # noqa: S108 - for a folder of this user alone
 
 
 @contextmanager
@@ -54,13 +63,24 @@ def connect_to(path: str, *, seconds: float) -> socket.socket:
 
 @contextmanager
 def _short(path: str) -> Iterator[str]:
-    """The path in a form that is short enough for a socket, where this system has one."""
+    """The path in a form that is short enough for a socket."""
     folder, name = os.path.split(path)
-    if len(os.fsencode(path)) <= _LONGEST or not os.path.isdir("/proc/self/fd"):
+    if len(os.fsencode(path)) <= LONGEST:
         yield path
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{descriptor}/{name}"
-    finally:
-        os.close(descriptor)
+    elif sys.platform == "linux" and os.path.isdir("/proc/self/fd"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield f"/proc/self/fd/{descriptor}/{name}"
+        finally:
+            os.close(descriptor)
+    else:
+        # The kernel counts the bytes of what it is given, and follows links.
+        private = tempfile.mkdtemp(prefix="smlocal-", dir=_SHORT)
+        link = f"{private}/s"
+        try:
+            os.symlink(os.path.abspath(folder), link)
+            yield f"{link}/{name}"
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(link)
+            os.rmdir(private)

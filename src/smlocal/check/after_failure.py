@@ -98,6 +98,8 @@ class _Reader:
                 stream = ByteStream(pieces)
                 first = next(tar_entries(stream), None)
                 if first is None:
+                    for _ in pieces:  # an archive that is made by a program has its error at the end
+                        pass
                     raise CannotLookError(f"the engine delivers nothing for /{path}")
                 if first.kind == "file":
                     most = SCRIPTS.most if not first.mode & 0o111 else PROGRAMS.most

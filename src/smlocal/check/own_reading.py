@@ -48,6 +48,12 @@ _PROGRAMS: Final = (
     ("python", "-c", _PYTHON),
 )
 _PIECE: Final = 1 << 20
+_SECONDS: Final = 60.0
+"""Nothing is so slow. A FIFO that reaches another kernel never says anything."""
+
+
+class _SilentError(Exception):
+    """Nothing arrives."""
 
 
 def read_by_itself(facts: ImageFacts, engine: Engine, place: Place, wish: Wanted, *, home: str) -> ImageFiles:
@@ -61,8 +67,14 @@ def read_by_itself(facts: ImageFacts, engine: Engine, place: Place, wish: Wanted
             container = idle_container(
                 engine, facts.id, label=_LABEL, mounts=mounts, program=program, network=place.network
             )
-            with suppress(BrokenImageError, EngineError), container as number:
-                return _read(engine, number, fifo, wish)
+            try:
+                with container as number:
+                    return _read(engine, number, fifo, wish)
+            except _SilentError:
+                break
+            except (BrokenImageError, EngineError) as error:
+                if isinstance(error, EngineError) and not error.status:
+                    raise  # the engine is lost
     why = f"{place.name} is not known to deliver images, and neither tar nor Python of the image packed its files"
     return ImageFiles(folders={}, contents={}, unread=(why,))
 
@@ -96,7 +108,9 @@ def _pieces(engine: Engine, container: str, pipe: int, ended: list[int]) -> Gene
     thread.start()
     try:
         while True:
-            ready, _, _ = select.select([pipe, over], [], [])
+            ready, _, _ = select.select([pipe, over], [], [], _SECONDS)
+            if not ready:
+                raise _SilentError
             if pipe in ready:
                 yield os.read(pipe, _PIECE)
             elif over in ready:

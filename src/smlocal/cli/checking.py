@@ -220,7 +220,7 @@ def _there(model: str | None) -> str:
 def _engine(job: JobFile | None) -> Engine:
     """The engine of the first host, whose container is looked at."""
     if job is None or not job.local.Engines:
-        return engines_named(()).first
+        return engines_named(() if job is None else job.local.SpreadOver[:1]).first
     return engines_named(engine_of_each([_FIRST_HOST], job.local.Engines, job.local.Placement).values()).first
 
 

@@ -33,6 +33,8 @@ def build_job_image(job: "AskedJob", folder: str, *, quiet: bool) -> None:
 
 def _used(work: "Workload") -> list[str]:
     """Names of the engines that run the job's hosts. Empty if the default engine runs them all."""
+    if work.local.SpreadOver and not (work.local.Engines and len(work.hosts) > 1):
+        return work.local.SpreadOver
     if not work.local.Engines:
         return []
     placed = engine_of_each([host.name for host in work.hosts], work.local.Engines, work.local.Placement)

@@ -172,7 +172,7 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
     else:
         overrides["environment"] = {}
     overrides["entrypoint"] = _words(given.get("entrypoint"))
-    for keyword in ("engines", "networks", "select"):
+    for keyword in ("engines", "networks", "select", "spread_over"):
         overrides[keyword] = given.get(keyword) or None
     for keyword in ("hyperparameters", "sources", "channels", "add_hosts", "inputs", "processing_outputs"):
         overrides[keyword] = _pairs(given.get(keyword) or (), OPTIONS[keyword])

@@ -151,7 +151,7 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         json.dump(_document(plan, rule), file)
     mounts = [
         Mount(source=configuration, target=_CONFIGURATION, read_only=True),
-        Mount(source=tensors, target=_TENSORS, read_only=True),
+        Mount(source=os.path.realpath(tensors), target=_TENSORS, read_only=True),
         Mount(source=result, target=rule.local_path),
         *(
             Mount(source=_mountable(plan, number, folder), target=f"{_TRIALS}/{index}", read_only=True)

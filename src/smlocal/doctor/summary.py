@@ -6,12 +6,17 @@ It names no user and no machine. Sentences of checks are left out: they have pat
 import os
 import platform
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 
+from smlocal.base.readable import readable_bytes
+from smlocal.doctor.checks import file_system_of
 from smlocal.doctor.judgement import Judgement, Readiness
-from smlocal.doctor.machine import Machine
+from smlocal.doctor.machine import EngineUnavailableError, Machine
+from smlocal.engine.endpoint import context_in_use
 from smlocal.engine.inspection import EngineDetails
 from smlocal.errors import SmlocalError
 
@@ -19,6 +24,11 @@ _REQUIREMENT = re.compile(r"""([\w.-]+)[^;]*(?:;.*extra == ["']([\w-]+)["'])?"""
 _OWN = "smlocal"
 _HOME_OF_SOMEBODY = re.compile(r"^(/home/|/Users/)[^/]+")
 _SETTINGS = ("SMLOCAL_", "DOCKER_", "CONTAINER_HOST")
+_CONTEXTS = re.compile(r"(?:default|desktop-linux|desktop|orbstack|rancher-desktop|colima|lima|podman|rootless)")
+"""Names that programs give; a name of somebody's own may be that of a machine."""
+_MOUNT = re.compile(r"^.* on (.+) \((\w+)[,)]")
+"""A line of macOS: `/dev/disk3s1s1 on / (apfs, sealed, local, read-only, journaled)`."""
+_MOUNT_SECONDS = 5.0
 
 
 def summary(machine: Machine, findings: Mapping[str, Judgement]) -> str:
@@ -30,12 +40,16 @@ def summary(machine: Machine, findings: Mapping[str, Judgement]) -> str:
         "system": _system(),
         "engine": _engine(machine),
         **({} if machine.place is None else {"place": f"{machine.place.name}, {machine.place.app}"}),
+        "context": _context(),
+        "folders": _folders(machine),
+        "file-system": described_file_system(machine.home),
         "packages": ", ".join(_packages(needed)),
         "extras": "; ".join(f"{name}: {state}" for name, state in installed_extras(needed).items()),
         "settings": _or_none(sorted(name for name in os.environ if name.startswith(_SETTINGS))),
         "problems": _named(findings, Readiness.PROBLEM),
         "warnings": _named(findings, Readiness.WARNING),
         "unknown": _named(findings, Readiness.UNKNOWN),
+        "fine": _named(findings, Readiness.OK),
     }
     width = max(map(len, rows))
     return "\n".join(("```text", *(f"{name:<{width}}  {value}" for name, value in rows.items()), "```"))
@@ -46,6 +60,7 @@ def _system() -> str:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         name = ""
+    name = name or (f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else "")
     # A kernel of WSL says so in its release.
     return f"{name or sys.platform}, {platform.system()} {platform.release()}, {platform.machine()}"
 
@@ -67,7 +82,71 @@ def _described(details: EngineDetails) -> str:
     unlimited = f", cannot limit {' and '.join(details.unlimited)}" if details.unlimited else ""
     told = (details.storage_driver, f"cgroup v{details.cgroup_version}" if details.cgroup_version else "")
     known = "".join(f", {each}" for each in told if each)
-    return f"{details.product} {details.version}, API {api}{known}{kind}{unlimited}, kernel {details.kernel}"
+    system = f", on {details.operating_system}" if details.operating_system else ""
+    return (
+        f"{details.product} {details.version}, API {api}{known}{kind}{unlimited}, kernel {details.kernel}{system}, "
+        f"{details.cpus} CPUs, {readable_bytes(details.memory)}"
+    )
+
+
+def _context() -> str:
+    """How the engine was found. A name of the user's own is not shown."""
+    try:
+        name = context_in_use()
+    except SmlocalError as error:
+        return f"not found ({error.id})"
+    if name is None:
+        return "none: an address is set"
+    return name if _CONTEXTS.fullmatch(name) else "one with a name of its own"
+
+
+def _folders(machine: Machine) -> str:
+    try:
+        if machine.engine_error is None and machine.trial.container_error is None:
+            return "seen by the engine" if machine.trial.shares_folders else "not seen by the engine"
+    except (SmlocalError, EngineUnavailableError):
+        pass
+    return "not known whether the engine sees them"
+
+
+def described_file_system(folder: str) -> str:
+    """Its type, if known, and how it compares names: as a program finds it, by a folder that is removed at once."""
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder) or "."
+    kind = file_system_of(os.path.realpath(folder), _mounts()) or "type not known"
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".smlocal-") as place:
+            seen = "regards" if _is_other(place, "a", "A") else "ignores"
+            alike = "differ" if _is_other(place, "\u00e9", "e\u0301") else "are the same"
+    except OSError as error:
+        return f"{kind}; cannot be written ({type(error).__name__})"
+    return f"{kind}; {seen} case; composed and decomposed letters {alike}"
+
+
+def _is_other(place: str, name: str, other: str) -> bool:
+    with open(os.path.join(place, name), "x", encoding="ascii"):
+        return not os.path.lexists(os.path.join(place, other))
+
+
+def _mounts() -> str:
+    """In the form of the kernel's table."""
+    try:
+        with open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as table:
+            return table.read()
+    except OSError:
+        pass
+    try:
+        done = subprocess.run(["/sbin/mount"], capture_output=True, text=True, check=True, timeout=_MOUNT_SECONDS)
+    except (OSError, subprocess.SubprocessError, UnicodeError):
+        return ""
+    return as_table(done.stdout)
+
+
+def as_table(said: str) -> str:
+    """What `mount` of macOS prints, as lines of such a table."""
+    found = (_MOUNT.match(line) for line in said.splitlines())
+    mounted = [(each[1].replace(" ", r"\040"), each[2]) for each in found if each is not None]
+    return "\n".join(f"none {point} {kind} rw 0 0" for point, kind in mounted)
 
 
 def shown_address(address: str, *, home: str) -> str:

@@ -82,7 +82,7 @@ class Application:
             if is_part_of_a_page(request):
                 return PlainTextResponse("an object cannot be part of a page", status_code=403)
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
-        if request.method == "POST" and ("x-amz-target" in request.headers or is_by_path(request, signed)):
+        if is_by_path(request, signed) or (request.method == "POST" and "x-amz-target" in request.headers):
             body, problem = await self._verified_body(request, signed)
             return await aws_calls.answer_json(self._serving, request, signed, body, problem=problem)
         if request.method == "POST" and _is_form(request) and request.url.path == "/":

@@ -23,8 +23,14 @@ DEFAULT_CONTEXT = "default"
 _WITHOUT_TLS = ("unix://", "ssh://")
 CONNECT_SECONDS = 15.0
 _SSH_SECONDS = 30
-_KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
-"""A connection ends after half a minute of silence. The last value is in milliseconds."""
+_KEEPING_ALIVE = {
+    "TCP_KEEPIDLE": 15,
+    "TCP_KEEPALIVE": 15,  # its name on macOS
+    "TCP_KEEPINTVL": 5,
+    "TCP_KEEPCNT": 3,
+    "TCP_USER_TIMEOUT": 30_000,  # milliseconds
+}
+"""A connection ends after half a minute of silence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,6 +128,11 @@ def endpoint_at(address: str) -> EngineAddress:
 
 def _host_of_environment() -> str:
     return os.environ.get("DOCKER_HOST", "").strip()
+
+
+def context_in_use() -> str | None:
+    """The Docker context by which the engine is found; None if an address is set."""
+    return None if _host_of_environment() else _current_context()
 
 
 def _current_context() -> str:

@@ -61,6 +61,8 @@ class EngineFacts:
     slowness: float | None = None
     """How many times as long small files take through a mount as in the container's own file system; None if it was
     not measured."""
+    ignores_case: bool = False
+    """True if names that differ only in case are one in the folders of this machine that it mounts."""
     named: bool = False
     """True if the job names it; False for the engine that the docker command uses."""
     untried: str | None = None

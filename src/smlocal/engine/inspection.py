@@ -39,6 +39,8 @@ class EngineDetails:
     """Bytes."""
     rootless: bool
     kernel: str
+    operating_system: str
+    """Of the engine's machine, such as `Docker Desktop` or `Alpine Linux v3.20`."""
     system_time: float | None
     """Seconds since the epoch by the engine's clock; None if not known."""
 
@@ -123,6 +125,7 @@ def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> Engin
         memory=info.get("MemTotal") or 0,
         rootless=is_rootless(info),
         kernel=info.get("KernelVersion") or "",
+        operating_system=str(info.get("OperatingSystem") or ""),
         system_time=_seconds(info.get("SystemTime") or ""),
     )
 

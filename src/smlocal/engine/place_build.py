@@ -19,9 +19,13 @@ from smlocal.engine.facts import Place
 from smlocal.engine.http import Call
 from smlocal.errors import BuildFailedError, EngineError
 
-ENVIRONMENT: Final = {"DOCKER_BUILDKIT": "0"}
-"""For the docker command."""
 _PIECE: Final = 1 << 20
+
+
+def environment_of_docker(address: str) -> dict[str, str]:
+    """For the docker command: its pings have no version, so it does not learn which one the engine has."""
+    version = Client(endpoint_at(address)).greet()["api-version"]
+    return {**os.environ, "DOCKER_BUILDKIT": "0", "DOCKER_API_VERSION": version}
 
 
 def has_docker_command() -> bool:

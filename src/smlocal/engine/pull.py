@@ -34,6 +34,7 @@ from smlocal.errors import (
     EngineError,
     EngineLostError,
     ImagePullError,
+    PlaceRefusedError,
     RegistryUnreachableError,
     SmlocalError,
 )
@@ -174,6 +175,8 @@ def registry_host(repository: str) -> str:
 
 def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError | DiskTooSmallError:
     """Decide whether the registry refused (the job fails), or this machine is not ready: no registry, or no room."""
+    if isinstance(error, PlaceRefusedError):
+        return error  # no registry has been asked
     message = error.sentence
     text = message.lower()
     if _NO_SPACE in text:
@@ -366,7 +369,7 @@ def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
         # A build that fails would leave the container of its last step. BuildKit makes none, and ignores --force-rm.
         words = [*engine.docker_command(), "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
         words += [*(["--quiet"] if quiet else []), *(["--network", place.network] if place is not None else [])]
-        environment = None if place is None else {**os.environ, **place_build.ENVIRONMENT}
+        environment = None if place is None else place_build.environment_of_docker(engine.facts().address)
         _run([*words, "--", folder], folder, quiet=quiet, environment=environment)
         with open(id_file, encoding="ascii") as file:
             image = file.read().strip()

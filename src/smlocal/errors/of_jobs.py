@@ -1,4 +1,4 @@
-"""Errors about endpoints, tuning jobs, networks and shells."""
+"""Errors about endpoints, tuning jobs, networks, names and shells."""
 
 from smlocal.errors.base import MachineNotReadyError, RequestRefusedError, SmlocalError
 
@@ -19,6 +19,18 @@ class ModelUnmappedError(RequestRefusedError):
     """The model that is to be deployed is in S3, and no folder stands for the bucket."""
 
     id = "model-unmapped"
+
+
+class EnginesGoneError(MachineNotReadyError):
+    """No engine is left that could run the job."""
+
+    id = "engines-gone"
+
+
+class EnginesTooSmallError(MachineNotReadyError):
+    """More instances are wanted on one engine than may be in use there."""
+
+    id = "engines-too-small"
 
 
 class PortLabelMissingError(RequestRefusedError):
@@ -163,3 +175,9 @@ class DiskTooSmallError(MachineNotReadyError):
     """What would be written is larger than the free space of its disk, which is known before."""
 
     id = "disk-too-small"
+
+
+class NamesAlikeError(MachineNotReadyError):
+    """Names of a job are one name on the disk of smlocal's home, which ignores case."""
+
+    id = "names-alike"

@@ -61,7 +61,8 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
         if data.keys() & {"Endpoints", "NetworkRange"}:
             found += _wrong_network(local)
         if data.keys() & {"Engines", "Placement"}:
-            found += [*_wrong_engines(local.Engines), *_wrong_placement(local)]
+            found += [*_wrong_engines(local.Engines, _ENGINES), *_wrong_placement(local)]
+        found += _wrong_engines(local.SpreadOver, (LOCAL, "SpreadOver"))
     return local, found
 
 
@@ -175,9 +176,9 @@ def _is_day(text: str) -> bool:
     return True
 
 
-def _wrong_engines(engines: Sequence[str]) -> Iterator[Violation]:
+def _wrong_engines(engines: Sequence[str], member: Path) -> Iterator[Violation]:
     for index, engine in enumerate(engines):
-        place = (*_ENGINES, index)
+        place = (*member, index)
         scheme, separator, _ = engine.partition("://")
         if not engine.strip():
             yield _says(place, "is empty; write an address such as ssh://HOST, or the name of a Docker context")

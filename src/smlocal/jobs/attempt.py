@@ -46,6 +46,7 @@ from smlocal.jobs.planning.model import HostPlan, JobPlan
 from smlocal.terms.statuses import (
     CANNOT_PULL,
     INTERNAL_ERROR,
+    NO_CAPACITY,
     NO_DISK_SPACE,
     Failure,
     FailureKind,
@@ -62,7 +63,9 @@ if TYPE_CHECKING:
     from smlocal.jobs.finish.cleanup import clear_attempt
     from smlocal.jobs.host.symptoms import hint_of_exit, hint_of_start
     from smlocal.jobs.mirrored.folders import delete_downloaded_checkpoints, mirroring
+    from smlocal.jobs.spreading import leave_alone
 else:
+    leave_alone = at_use("smlocal.jobs.spreading", "leave_alone")
     format_exception = at_use("traceback", "format_exception")
     hint_of_exit = at_use("smlocal.jobs.host.symptoms", "hint_of_exit")
     hint_of_start = at_use("smlocal.jobs.host.symptoms", "hint_of_start")
@@ -386,7 +389,13 @@ class Attempt(Course):
         self.find_lost_engines()
         if not self.outcome.decided:
             why = f"the connection to the engine was lost while the job was running: {why}"
-            self.fail(INTERNAL_ERROR, why)
+            self.fail(NO_CAPACITY if self.plan.spread else INTERNAL_ERROR, why)
+            self._leave_alone()
+
+    def _leave_alone(self) -> None:
+        """If the job is one of many that run on several engines: the next ones go to others for a while."""
+        if self.plan.spread:
+            leave_alone(self.context.store, self.context.engines.addresses)
 
     def _handle_error(self, error: Exception, *, containers: bool = False) -> None:
         """An error before PID 1 of a host ran. A stop that was requested meanwhile takes precedence.
@@ -418,6 +427,7 @@ class Attempt(Course):
             self.hints += [] if hint is None else [hint]
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
+            self._leave_alone()
             self.hints += error.remedy
 
     def explain_exit_codes(self, *, grace: float, killed_early: bool = False) -> None:

@@ -7,18 +7,18 @@ first three have an object of a class below, whose defaults decline or do what i
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import in_one_line
-from smlocal.engine.client import place_here
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import JobFinishedError, JobNotFinishedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.decide.attempt_outcome import AttemptOutcome, Symptoms
-from smlocal.jobs.documents import RECALL, REQUEST, STRICT
+from smlocal.jobs.documents import REQUEST, STRICT
 from smlocal.jobs.kind import module_of
 from smlocal.jobs.planning.model import HostPlan, JobPlan, RecordedPlan
 from smlocal.jobs.prepared import PreparedPlan
@@ -27,6 +27,12 @@ from smlocal.jobs.store.records import JobRecord, StoredJob
 from smlocal.jobs.view import JobView, Reporter, Stage, StartView
 from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.statuses import COMPLETED, FAILED, STOPPED, Ending, Failure, FailureKind, JobPhase
+
+if TYPE_CHECKING:
+    from smlocal.jobs.planning.workload import Workload
+    from smlocal.jobs.spreading import prepare_spread
+else:
+    prepare_spread = at_use("smlocal.jobs.spreading", "prepare_spread")
 
 P = TypeVar("P", bound=RecordedPlan)
 """The plans of a kind of jobs."""
@@ -111,6 +117,10 @@ class Preparing(ABC, Generic[P]):
 
     NO_SCRIPT: ClassVar[str] = ""
     """Why a script of docker commands cannot replace the job; empty if it can."""
+    HERE: ClassVar[bool] = False
+    """True if this machine calls its containers, so that only an engine of this machine can run it."""
+    ENDLESS: ClassVar[bool] = False
+    """True if it has no end, so that no other job waits for its instances."""
 
     def checked(self, document: Document, say: Callable[[str], None]) -> Document:
         """The document for `check`, by default the same. `say` reports a different one."""
@@ -139,16 +149,36 @@ class Preparing(ABC, Generic[P]):
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
     ) -> PreparedPlan:
         """Prepare a job that was recorded and never begun."""
-        job = self.read(recorded)
-        return self.prepare(
-            job,
-            name=record.name,
+        job, strict = self.read(recorded), bool(recorded.get(STRICT))
+
+        def prepared(engines: Engines) -> PreparedPlan:
+            return self.prepare(
+                job,
+                name=record.name,
+                home=home,
+                engines=engines,
+                reporter=reporter,
+                strict=strict,
+                run_id=record.run_id,
+            )
+
+        if not job.local.SpreadOver:
+            return prepared(engines_named(job.local.Engines))
+        return prepare_spread(
+            prepared,
+            self.workload(job),
+            job.local,
             home=home,
-            engines=engines_named(job.local.Engines),
-            reporter=reporter,
-            strict=bool(recorded.get(STRICT)),
+            name=record.name,
             run_id=record.run_id,
+            here=self.HERE,
+            endless=self.ENDLESS,
+            reporter=reporter,
         )
+
+    def workload(self, job: Any) -> "Workload | None":
+        """What one job needs of the engine that runs it whole; None if it leads others, as by default."""
+        return None
 
     def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
         """The plan of a recorded job, with its inputs as they are now; by default nothing in it is of one attempt."""
@@ -369,11 +399,6 @@ def finished(record: JobRecord) -> JobFinishedError:
 def job_hosts(store: Store, name: str) -> list[str]:
     """In host order; `JobUnknownError` if there is no such job. It may not have been prepared."""
     record = store.get(name)
-    if place_here() is not None:
-        from smlocal.jobs.planning.recall import names_of_hosts  # for few users
-
-        if planned := names_of_hosts(store.document(name, RECALL)):
-            return planned  # a place may have a name of its own for its only host
     return showing(record.platform).host_names(record, lambda: store.document(name, REQUEST))
 
 

@@ -22,7 +22,13 @@ from smlocal.jobs.planning.aspects.engines.look import (
 from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts, with_known_folders
 from smlocal.jobs.planning.aspects.engines.plan import EnginesFacts, EngineShare, MachineFacts
 from smlocal.jobs.planning.aspects.image.look import check_architecture, image_of_all, with_files
-from smlocal.jobs.planning.aspects.inputs.look import check_access, list_inputs, no_fuse, seen_inputs, store_of
+from smlocal.jobs.planning.aspects.inputs.look import (
+    check_access,
+    list_inputs,
+    no_fuse,
+    seen_inputs,
+    store_of,
+)
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.mirrored.look import list_mirrored
@@ -32,18 +38,22 @@ from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.output.plan import OutputFacts
 from smlocal.jobs.planning.aspects.rules.look import rule_facts
 from smlocal.jobs.planning.facts import Facts
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import SPREAD_OVER, JobPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import Prepared, find_credentials
 from smlocal.jobs.view import Reporter
 from smlocal.terms.listing import s3_form
 
 if TYPE_CHECKING:
+    from smlocal.base.alike_names import ignores_case
+    from smlocal.jobs.planning.aspects.inputs.look_names import check_names
     from smlocal.jobs.planning.aspects.inputs.look_space import check_space
     from smlocal.jobs.planning.aspects.place.look import check_place, inputs_there
 else:
+    check_names = at_use("smlocal.jobs.planning.aspects.inputs.look_names", "check_names")
     check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
     check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
+    ignores_case = at_use("smlocal.base.alike_names", "ignores_case")
     inputs_there = at_use("smlocal.jobs.planning.aspects.place.look", "inputs_there")
 
 _Machines = Mapping[str, MachineFacts]
@@ -148,7 +158,9 @@ def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan]
     placed = with_facts(placed, lambda each: with_known_folders(each.facts, place.home))
     machines = _machines(work, placed, home=place.home, before=old.engines.by_address)
     data = data_facts(work, place.region, strict=False)
-    return replace(plan(_facts(work, data, placed, image, place, machines=machines)), output=old.output)
+    new = plan(_facts(work, data, placed, image, place, machines=machines))
+    kept = (note for note in old.notes if note.id == SPREAD_OVER)
+    return replace(new, output=old.output, spread=old.spread, notes=(*new.notes, *kept))
 
 
 def data_facts(work: Workload, region: str, *, strict: bool) -> DataFacts:
@@ -234,19 +246,24 @@ def _facts(
         run_id=run_id,
         remove_leftovers=remove_leftovers,
     )
+    inputs = replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each]))
+    first = placed.first.facts
+    if os.path.exists(f"{place.home}/JOBS") and ignores_case(place.home):
+        check_names(work, inputs, placed)
+        first = replace(first, ignores_case=True)
     return Facts(
         region=place.region,
         account=place.account,
         run_id=run_id,
         job_directory=os.path.join(place.home, "jobs", place.name),
         engines=EnginesFacts(
-            first=placed.first.facts,
+            first=first,
             machine=shares[0].machine,
             shares=shares if len(shares) > 1 else (),
             manager=placed.manager,
         ),
         image=image,
-        inputs=replace(inputs, no_fuse=no_fuse(work, inputs, [each.facts for each in placed.each])),
+        inputs=inputs,
         output=OutputFacts(folder=data.output, free=free_bytes(data.output)),
         network=network,
         mirrored=data.mirrored,

@@ -20,6 +20,7 @@ from smlocal.jobs.documents import JOB, PLAN, RECALL, REPLACED, REPORT_FILES, RE
 from smlocal.jobs.finish.describe import DESCRIBE, reserve_space, view_job, write_copy
 from smlocal.jobs.kind import module_of
 from smlocal.jobs.kinds import preparing
+from smlocal.jobs.planning.model import RecordedPlan, placement
 from smlocal.jobs.planning.recall import remember
 from smlocal.jobs.prepared import Prepared, PreparedPlan
 from smlocal.jobs.store.jobs import Store
@@ -75,7 +76,7 @@ def supervise(
     if replace:
         for each in clear_kept(store, plan.name):
             reporter.warning(each)
-    documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: _shown(plan)}
     with requests, prepared.ready(), _record(prepared, documents, store, requests, replace=replace):
         context = make_context(plan.name, store=store, reporter=reporter, stop_requests=requests)
 
@@ -85,6 +86,12 @@ def supervise(
 
         view = _run_to_the_end(prepared, documents, context, engines, begin)
     return Result(view=view, signal=requests.signal)
+
+
+def _shown(plan: RecordedPlan) -> dict[str, Any]:
+    """The plan as it is stored for people and programs."""
+    document: dict[str, Any] = preparing(plan.platform).plan_document(plan)
+    return {**document, **placement(plan)}
 
 
 def _record(
@@ -122,7 +129,7 @@ def supervise_submitted(
     `ready()` of `prepared`, which can show what this machine lacks, has been entered.
     """
     plan = prepared.plan
-    documents = {REQUEST: dict(plan.request), PLAN: preparing(plan.platform).plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: _shown(plan)}
     # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
     # tags may have been changed.
     store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})

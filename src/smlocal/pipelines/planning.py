@@ -209,6 +209,7 @@ def _notes(file: PipelineFile) -> Iterator[Note]:
     for step in definition.steps.values():
         if step.type.name == "Callback" and step.name not in definition.stand_ins:
             yield Note(id="callback", text=f"{step.name} waits until somebody answers it: smlocal describe shows how")
-    yield Note(id="pipeline-parallel", text="steps that run at once share this machine, so each is slower than alone")
+    where = "these machines" if file.local.SpreadOver else "this machine"
+    yield Note(id="pipeline-parallel", text=f"steps that run at once share {where}, so each is slower than alone")
     if file.contents:
         yield Note(id="cache-contents", text="the cache also looks at what lies in folders; the service does not")

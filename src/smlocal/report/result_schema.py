@@ -128,7 +128,7 @@ _SAID: Final[Mapping[str, str]] = {
     "null, or all if the number is unknown), Log, Staging (per mounted channel: overlay, reflink, copy, "
     "or sent to an engine that does not see the folders of this machine), StagingFellBack (why overlays "
     "were replaced by copies).",
-    "Placement": "With several engines: the address of each host's engine.",
+    "Placement": "With several engines: the address of each host's engine, or the name of that of Local.SpreadOver.",
     "FailedHost": "The host whose exit code is in the FailureReason, or null.",
     "Attempts": "How often the job was started.",
     "Interruptions": "How often an interruption started it again.",

@@ -3,7 +3,9 @@
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -102,18 +104,19 @@ def digest_tree(folder: Path) -> dict[str, tuple[int, int, int, int, dict[str, b
         else:
             content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         name = str(path.relative_to(folder))
-        marks = {mark: os.getxattr(path, mark, follow_symlinks=False) for mark in listed(path)}
         owner = (status.st_mode, status.st_uid, status.st_gid)
-        found[name] = (*owner, status.st_mtime_ns, marks, content)
+        found[name] = (*owner, status.st_mtime_ns, marks_of(path), content)
     return found
 
 
-def listed(path: Path) -> list[str]:
-    """The names of its extended attributes."""
-    try:
-        return os.listxattr(path, follow_symlinks=False)
-    except OSError:  # a file system without any
-        return []
+def marks_of(path: Path) -> dict[str, bytes]:
+    """Its extended attributes."""
+    found: dict[str, bytes] = {}
+    if sys.platform == "linux":
+        with suppress(OSError):  # a file system without any
+            names = os.listxattr(path, follow_symlinks=False)
+            found = {name: os.getxattr(path, name, follow_symlinks=False) for name in names}
+    return found
 
 
 @pytest.fixture

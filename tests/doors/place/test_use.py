@@ -86,6 +86,33 @@ def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image
     assert place.left() == []
 
 
+@pytest.mark.slow(2)
+def test_the_docker_command_builds_on_the_only_network_if_it_is_there(
+    place: StudioPlace, image: Image, docker: Callable[..., str]
+) -> None:
+    program = shutil.which("docker")
+    assert program is not None
+    shutil.copy(program, place.home / "docker")
+    if place.run(place.home / "docker", "--version").returncode != 0:
+        pytest.skip("the docker command of this machine is linked with libraries that the place has not")
+    folder = place.home / "built"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(f"FROM {image('sh')}\nCOPY kept* /here/\nRUN ls /here\n")
+    (folder / ".dockerignore").write_text("kept-not\n")
+    (folder / "kept").touch()
+    (folder / "kept-not").touch()
+    tag = f"smlocal-test-built-{os.getpid()}"
+    path = f"{place.home}:/usr/local/bin:/usr/bin:/bin"
+    job = ("run", "--image", tag, "--build", folder, "--name", "built", "-e", "SCRIPT=ls /here")
+    try:
+        place.run("smlocal", *job, env={"PATH": path}, check=True)
+        assert place.run("smlocal", "logs", "built", check=True).stdout == "kept\n"
+    finally:
+        docker("rmi", "--force", tag)
+    # The docker command pings without a version, and goes on without an answer.
+    assert {each.path for each in place.engine.refused} == {"/_ping"}
+
+
 @pytest.mark.slow(3)
 def test_an_image_is_read_by_python_or_not_at_all_if_it_has_no_tar(
     place: StudioPlace, image: Image, docker: Callable[..., str]
@@ -108,6 +135,15 @@ def test_an_image_is_read_by_python_or_not_at_all_if_it_has_no_tar(
     assert place.left() == []
 
 
+@pytest.mark.slow(4)
+def test_a_program_that_cannot_be_started_is_looked_at(place: StudioPlace, image: Image) -> None:
+    """Before its start, what a container has is what its image has."""
+    done = place.run("smlocal", "run", "--image", image("not-executable"), "--name", "not-executable")
+    assert "/usr/local/bin/train is not executable (mode 0644)" in done.stderr
+    place.assert_nothing_refused()
+    assert place.left() == []
+
+
 @pytest.mark.slow(6)
 def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: StudioPlace, image: Image) -> None:
     tag = image("sh")
@@ -118,7 +154,8 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert "SageMaker Studio does not allow another process in the container of the job 'waits'" in done.stderr
     place.run("smlocal", "rm", "--stop", "waits", check=True)
 
-    place.run("smlocal", "run", "--keep", "all", "--image", tag, "--name", "kept", "-e", "SCRIPT=exit 3")
+    done = place.run("smlocal", "run", "--keep", "all", "--image", tag, "--name", "kept", "-e", "SCRIPT=exit 3")
+    assert (done.returncode, "smlocal shell" in done.stderr) == (1, False), done.stderr
     done = place.run("smlocal", "shell", "kept", "--", "true")
     assert (done.returncode, error(done)) == (3, "shell-not-allowed"), done.stderr
     place.run("smlocal", "rm", "kept", check=True)
@@ -127,6 +164,18 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert (done.returncode, "model" in done.stdout.split()) == (7, True), done.stderr
     place.assert_nothing_refused()
     assert place.left() == []
+
+
+@pytest.mark.slow(4)
+def test_a_debugger_is_reached_from_the_space_alone(place: StudioPlace, image: Image) -> None:
+    place.run(
+        "smlocal", "run", "--detach", "--image", image("debugpy"), "--name", "waits", "--wait-for-debugger", check=True
+    )
+    until(lambda: "waits for a debugger (debugpy) at 127.0.0.1:5678" in place.run("smlocal", "logs", "waits").stdout)
+    listening = [line.split()[1] for line in place.run("cat", "/proc/net/tcp").stdout.splitlines()]
+    assert [each for each in listening if each.endswith(":162E")] == ["0100007F:162E"]
+    place.run("smlocal", "rm", "--stop", "waits", check=True)
+    place.assert_nothing_refused()
 
 
 @pytest.mark.slow(8)

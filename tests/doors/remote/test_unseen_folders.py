@@ -23,7 +23,7 @@ from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
-NOT_LINUX = Path(__file__).with_name("not_linux")
+NOT_LINUX = Path(__file__).parents[2] / "kit" / "not_linux"
 TWO: dict[str, Any] = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 
 
@@ -179,7 +179,7 @@ def test_a_home_that_is_seen_and_data_that_is_not(
 def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
     """Everything that smlocal does with such an engine could be done on macOS. It has not been tried there."""
     tried = life.folder / "tried"
-    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(tried)}
+    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX": str(tried)}
     parts = job_parts(life)
     script = """
         cd /opt/ml; cat input/data/train/a input/data/fast/a checkpoints/before; sh code/own.sh
@@ -212,8 +212,9 @@ def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) 
     assert done.returncode == 0, done.stderr
     assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
     # The tables of mounts warn of folders that cannot be listed as they are. Without the tables there is no warning.
+    # The driver of a GPU is looked for at each place that one may have.
     asked = {line for line in tried.read_text().splitlines() if line and not line.startswith(" ")}
-    assert asked == {"open /proc/mounts", "open /proc/self/mountinfo"}
+    assert asked == {"open /proc/mounts", "open /proc/self/mountinfo", "stat /proc/driver/nvidia/version"}
 
 
 @pytest.fixture

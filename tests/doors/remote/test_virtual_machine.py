@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
@@ -15,14 +16,17 @@ from tests.jobs.processing.conftest import ROOT, Processing, an_input, an_output
 from tests.jobs.transform.conftest import Transforms
 from tests.jobs.tuning.conftest import LOSS, Tuning
 from tests.kit.life import Life
+from tests.kit.mac_disk import mac_disk
 from tests.kit.virtual_machine import VirtualMachine, virtual_machine
 
+from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.engine.engines import connect_to
 from smlocal.jobs.planning.aspects.engines.look_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
 Image = Callable[[str | Path], str]
+NOT_LINUX = Path(__file__).parents[2] / "kit" / "not_linux"
 _READS = "say NoIssuesFound 1 $(cat /smlocal-source/own.sh) $(cat /smlocal-trials/0/a)"
 _CLIENT = """
 import boto3, sys
@@ -47,9 +51,14 @@ print(client.describe_training_job(TrainingJobName=name)["TrainingJobStatus"])
 
 
 @pytest.fixture(scope="module")
-def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the machine shares, as /Users of a Mac."""
-    return tmp_path_factory.mktemp("users")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What the machine shares, as /Users of a Mac; with FUSE, on a disk as there."""
+    folder = tmp_path_factory.mktemp("users")
+    if why_no_fuse() is not None:
+        yield folder
+        return
+    with mac_disk(folder, "kept") as disk:
+        yield disk
 
 
 @pytest.fixture(scope="module", params=["own", "same"])
@@ -137,6 +146,65 @@ def test_where_nothing_could_be_tried_each_folder_is_looked_at(
 
 @pytest.mark.slow(1)
 @of_its_own_kernel
+def test_paths_through_a_link_that_only_this_machine_has(life: Life, outside: Path, machine: VirtualMachine) -> None:
+    """As /tmp and /var of a Mac."""
+    (life.folder / "data").mkdir()
+    (life.folder / "data" / "a").write_text("inside\n")
+    (link := outside / "link").symlink_to(life.folder)
+    machine.engine.make_empty(link / "data")
+    machine.engine.make_empty(link / "home")
+    system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
+    inputs = [
+        {**channel(f"{link}/data"), "ChannelName": "file"},
+        {**channel(f"{link}/data", "FastFile"), "ChannelName": "fast"},
+        {"ChannelName": "system", "DataSource": {"FileSystemDataSource": {**system, "DirectoryPath": "/"}}},
+    ]
+    parts: dict[str, Any] = {
+        "InputDataConfig": inputs,
+        "CheckpointConfig": {"S3Uri": f"{link}/saved"},
+        "OutputDataConfig": {"S3OutputPath": f"{link}/out"},
+        "Local": {"Sources": {"fs-01234567": f"{link}/data"}, "Code": f"{link}/data"},
+    }
+    life.environment["SMLOCAL_HOME"] = f"{link}/home"
+    script = "cd /opt/ml; cat input/data/*/a code/a; echo c >checkpoints/c; echo m >model/m"
+    done = life("run", life.job_file("vm-linked", script, **parts), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    assert (life.folder / "home/jobs/vm-linked/logs/algo-1.log").read_text() == "inside\n" * 4
+    assert (os.listdir(life.folder / "saved"), life.model("vm-linked")) == (["c"], ["m"])
+
+
+@pytest.mark.slow(2)
+@of_its_own_kernel
+@pytest.mark.skipif(why_no_fuse() is not None, reason="needs FUSE")
+def test_a_home_that_is_not_shared_on_a_disk_that_ignores_case(
+    machine: VirtualMachine, image: Image, tmp_path: Path
+) -> None:
+    """The containers' folders are the machine's, and tell names apart."""
+    script = """
+        cd /opt/ml; cat input/data/B/x input/data/b/x >model/A; echo a >model/a
+        for each in A a; do echo $each >checkpoints/$each; done
+    """
+    with mac_disk(tmp_path, "kept") as disk:
+        life = Life(folder=disk, home=disk / "home", image=image("sh"), environment={"DOCKER_HOST": machine.address})
+        for name in ("one", "two"):
+            (disk / name).mkdir()
+            (disk / name / "x").write_text(name)
+        inputs = [{**channel("./one"), "ChannelName": "B"}, {**channel("./two"), "ChannelName": "b"}]
+        path = life.job_file("vm-alike", script, InputDataConfig=inputs, CheckpointConfig={"S3Uri": "./saved"})
+        done = life("run", path, "--json")
+        assert json.loads(done.stdout)["TrainingJobStatus"] == "Completed", done.stderr
+        assert "folders-ignore-case" not in done.stdout
+        assert "a was not saved: the destination, which ignores case" in done.stdout
+        assert [(each.name, each.read_text()) for each in (disk / "saved").iterdir()] == [("A", "A\n")]
+        with tarfile.open(disk / "out/vm-alike/output/model.tar.gz") as archive:
+            found = {each.name: archive.extractfile(each) for each in archive}
+            assert {name: file.read() for name, file in found.items() if file} == {"A": b"onetwo", "a": b"a\n"}
+        life.end()
+
+
+@pytest.mark.slow(1)
+@of_its_own_kernel
 def test_what_is_refused(life: Life, outside: Path, image: Image, machine: VirtualMachine) -> None:
     machine.engine.load(image("serve"))
     system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
@@ -195,11 +263,13 @@ def test_other_kinds_of_jobs(life: Life, outside: Path) -> None:
 @pytest.mark.slow(2)
 @of_its_own_kernel
 def test_answers_come_through_published_ports(life: Life, outside: Path, image: Image, machine: VirtualMachine) -> None:
+    """The home has a path that is too long for a socket, and nothing is there that only Linux has."""
+    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX": str(life.folder / "tried")}
     machine.engine.load(image("serve"))
     machine.engine.load(image("transform"))
     hosting = Hosting(life=life, image=image("serve"))
     hosting.archive()
-    (life.folder / "model.tar.gz").rename(model := outside / "out" / "model.tar.gz")
+    model = shutil.move(life.folder / "model.tar.gz", outside / "out" / "model.tar.gz")
     file = hosting.model_file("vm-hosting", container={"ModelDataUrl": str(model)})
     done = life("deploy", file, "--name", "vm-hosting")
     assert done.returncode == 0, done.stderr
@@ -234,7 +304,7 @@ def test_rules_read_no_empty_folder(
     if where == "inside":
         (top := life.folder / "mine").mkdir()
         for name in ("data", "code", "out"):
-            (outside / name).rename(top / name)
+            shutil.move(outside / name, top / name)
     rules = [
         {
             "RuleConfigurationName": name,

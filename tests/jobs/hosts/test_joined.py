@@ -107,6 +107,17 @@ def test_a_job_on_the_network_of_this_machine(run_job: RunJob, port: int) -> Non
     assert "host-network" in ran.notes
 
 
+@pytest.mark.slow(4)
+def test_the_script_of_such_a_job_does_the_same(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], port: int, tmp_path: Path
+) -> None:
+    path = job_file([], ON_THE_HOST.format(port), runs="py", local={"Network": "host"})
+    script = smlocal_run("plan", path, "--script", check=True, cwd=tmp_path).stdout
+    done = subprocess.run(["bash", "-s"], input=script, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:2] == [WORDS.decode(), "algo-1 is 127.0.0.1"]
+
+
 HOST_NETWORK_REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "hosts": (
         {},
@@ -115,6 +126,7 @@ HOST_NETWORK_REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]
     ),
     "networks": ({"Networks": ["none"]}, {}, ["with Local.Networks: a container on that network", "[host-network]"]),
     "debugger": ({"DebugPort": 5678}, {}, ["with Local.DebugPort: the debugger would be open", "[host-network]"]),
+    "credentials": ({"Credentials": "inherit"}, {}, ["with Local.Credentials: they are given to", "[host-network]"]),
     "isolation": ({}, {"EnableNetworkIsolation": True}, ["Local.Network and EnableNetworkIsolation", "[isolated-job]"]),
     "another": ({"Network": "bridge"}, {}, ["is 'bridge' and must be host", "Local.Networks (--network)"]),
 }

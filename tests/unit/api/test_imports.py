@@ -90,9 +90,9 @@ SIMPLE = {
     "validate": Needs(
         ours=188,
         all=254,
-        kilobytes=1514,
+        kilobytes=1528,
         extensions=14,
-        dataclasses=145,
+        dataclasses=146,
         regexes=35,
         uncalled=100,
         may=("sqlite3",),
@@ -111,14 +111,16 @@ SIMPLE = {
         ),
     ),
 }
-# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves.
+# Dataclasses: the place that may restrict an engine is a part of its facts.
+# Kilobytes of jobs: what a list says of each kind, what its end leads to, and whether its image serves; settings for
+# whole jobs on several engines and for the network of this machine.
 JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2289,  # the rows of kinds say their files, requests and commands; pipelines
+        kilobytes=2315,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
-        dataclasses=190,
+        dataclasses=191,
         regexes=33,
         uncalled=34,
         requests=12,  # whether a container that left no model has written elsewhere: a millisecond
@@ -129,9 +131,9 @@ JOBS = {
     "processing": Needs(
         ours=246,
         all=310,
-        kilobytes=2389,  # likewise
+        kilobytes=2420,  # likewise; and results of queries
         extensions=14,
-        dataclasses=197,
+        dataclasses=198,
         regexes=33,
         uncalled=51,
         requests=11,
@@ -145,9 +147,9 @@ JOBS = {
     "transform": Needs(
         ours=266,
         all=333,
-        kilobytes=2762,  # likewise; and where a file names a job or a package in place of a model
+        kilobytes=2790,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
-        dataclasses=226,
+        dataclasses=227,
         regexes=37,
         uncalled=62,
         requests=None,
@@ -171,9 +173,9 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=2004,  # likewise
+        kilobytes=2027,  # likewise
         extensions=14,
-        dataclasses=189,
+        dataclasses=190,
         regexes=31,
         uncalled=75,
         requests=None,
@@ -184,9 +186,9 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2464,  # likewise
+        kilobytes=2490,  # likewise
         extensions=18,
-        dataclasses=207,
+        dataclasses=208,
         regexes=41,
         uncalled=60,
         requests=None,
@@ -203,6 +205,7 @@ JOBS = {
 
 @pytest.mark.slow(2)
 @pytest.mark.parametrize("way", SIMPLE)
+@pytest.mark.linux("what is imported there, and counted")
 def test_what_needs_no_job_needs_no_more_than_this(way: str, tmp_path: Path) -> None:
     request = {
         "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},

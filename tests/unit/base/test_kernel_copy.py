@@ -1,6 +1,7 @@
 """Every way of copying gives the same bytes, whatever kernel and file system refuse."""
 
 import os
+import sys
 from collections.abc import Callable
 from errno import EINVAL, EIO
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.base import files
 from smlocal.base.files import copy_range
 
 _CONTENT = os.urandom(3 << 20)
@@ -38,7 +40,10 @@ def nothing(*_: Any, **__: Any) -> int:
     return 0
 
 
-@pytest.fixture(params=["all", "no ranges", "nothing in the kernel", "ranges are empty", "not Linux"])
+_WAYS = ["all", "no ranges", "nothing in the kernel", "ranges are empty", "not Linux"]
+
+
+@pytest.fixture(params=_WAYS if sys.platform == "linux" else ["not Linux"])
 def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     match request.param:
         case "no ranges":
@@ -50,8 +55,7 @@ def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
             monkeypatch.setattr(os, "copy_file_range", nothing)
             monkeypatch.setattr(os, "sendfile", nothing)
         case "not Linux":
-            monkeypatch.delattr(os, "copy_file_range")
-            monkeypatch.delattr(os, "sendfile")
+            monkeypatch.setattr(files, "_IN_KERNEL", ())
 
 
 @pytest.mark.slow(0.5)
@@ -72,12 +76,14 @@ def test_a_file_that_is_shorter_than_said_ends_early(copied: Callable[..., tuple
 
 
 @pytest.mark.usefixtures("ways")
+@pytest.mark.linux("files of /proc have no size")
 def test_a_file_of_the_kernel_that_has_no_size(tmp_path: Path) -> None:
     with open("/proc/version", "rb") as source, open(tmp_path / "target", "wb") as target:
         copy_range(source.fileno(), target.fileno(), 0, None, lambda _: None)
     assert (tmp_path / "target").read_bytes() == Path("/proc/version").read_bytes()
 
 
+@pytest.mark.linux("only Linux copies in the kernel")
 def test_an_error_of_the_disk_is_no_other_way(
     copied: Callable[..., tuple[bytes, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

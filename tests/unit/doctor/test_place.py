@@ -29,7 +29,7 @@ def test_there_is_no_such_row_where_the_engine_is_the_machines_own(
     assert "SageMaker Studio (CodeEditor)" in found["place"].sentence
     # Without an engine nothing else is said about it.
     assert {found[name].severity for name in ("container", "overlay", "cgroup")} == {"unknown"}
-    assert "place     SageMaker Studio, CodeEditor" in summary(machine, found)
+    assert "place        SageMaker Studio, CodeEditor" in summary(machine, found)
 
 
 def test_what_is_lost_is_said_with_an_engine() -> None:

@@ -72,8 +72,8 @@ PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)
 
 
 @pytest.mark.slow(0.5)
-def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Machine], tmp_path: Path) -> None:
-    path = tmp_path / "d.sock"
+def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Machine], short_folder: Path) -> None:
+    path = short_folder / "d.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()

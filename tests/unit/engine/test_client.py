@@ -11,9 +11,10 @@ import pytest
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress
+from smlocal.engine.facts import Place
 from smlocal.engine.http import Timeouts
 from smlocal.engine.interface import Resource, ResourceKind
-from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, PlaceRefusedError
 from smlocal.terms.gpus import GpuDevices
 
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
@@ -23,13 +24,13 @@ ROOTS = pytest.mark.skipif(os.geteuid() != 0, reason="the engine of the test is 
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(short_folder: Path) -> Iterator[Serve]:
     """Answer each connection in turn with the next of these; then close the door."""
     threads: list[threading.Thread] = []
     requests: list[bytes] = []
 
     def start(*answers: bytes, seen: list[bytes] = requests) -> str:
-        path = tmp_path / f"{len(threads)}.sock"
+        path = short_folder / f"{len(threads)}.sock"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
         listener.listen()
@@ -76,16 +77,17 @@ def test_something_else_answers(serve: Serve, sent: bytes, reason: str) -> None:
     assert caught.value.details[0].startswith(reason)
 
 
-def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
+def test_what_accepts_but_never_answers_is_given_up(short_folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "mute.sock"))
+        listener.bind(str(short_folder / "mute.sock"))
         listener.listen()
         with pytest.raises(EngineUnreachableError) as caught:
-            Client(at(str(tmp_path / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
+            Client(at(str(short_folder / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
     assert caught.value.details == ("no answer within 0.05 s",)
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
     engine = DockerEngine(at(serve(PING, b"", answer(200, b"[")[:-1])))
     assert engine.facts().version == "20.10.24"
@@ -96,6 +98,7 @@ def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_that_worked_and_is_gone_is_lost(serve: Serve) -> None:
     path = serve(PING)
     engine = DockerEngine(at(path))
@@ -137,6 +140,7 @@ def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spok
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
     facts = DockerEngine(at(serve(PING.replace(b"Docker/20.10.24", b"Libpod/4.3.1")))).facts()
     assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
@@ -188,6 +192,7 @@ def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
 
 
 @ROOTS
+@pytest.mark.linux("elsewhere an engine is in a virtual machine, and is asked for everything")
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'
@@ -222,3 +227,48 @@ def test_nothing_listens_on_the_network() -> None:
         with pytest.raises(EngineUnreachableError) as caught:
             Client(EngineAddress(address=f"tcp://127.0.0.1:{port}", host="127.0.0.1", port=port)).greet()
     assert caught.value.details == ("Connection refused",)
+
+
+REFUSED = answer(403, b'{"message": "not here"}')
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "version", "api"),
+    [
+        ((PING,), "GET /v1.41/version", "20.10.24", "v1.41"),
+        (
+            (PING.replace(b"200 OK", b"400 Too Old").replace(b"1.41", b"1.44"),),
+            "GET /v1.41/version",
+            "20.10.24",
+            "v1.44",
+        ),
+        ((answer(200, b'{"Version": "25.0.8", "ApiVersion": "1.44"}'),), "GET /v1.41/version", "25.0.8", "v1.44"),
+        ((REFUSED, PING), "GET /v1.41/containers/json?limit=1", "20.10.24", "v1.41"),
+        ((REFUSED, answer(200, b"[]")), "GET /v1.41/containers/json?limit=1", "", "v1.41"),
+    ],
+    ids=["headers", "too old a version", "the document", "the second call", "no words of it"],
+)
+def test_in_a_place_the_first_call_has_a_version(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, answers: tuple[bytes, ...], asked: str, version: str, api: str
+) -> None:
+    monkeypatch.setattr("smlocal.engine.client.place_here", lambda: Place(app="JupyterLab"))
+    seen: list[bytes] = []
+    engine = DockerEngine(at(serve(*answers, answer(204, b""), REFUSED, seen=seen)))
+    facts = engine.facts()
+    assert (facts.version, facts.product, facts.place) == (version, "docker", Place(app="JupyterLab"))
+    assert seen[-1].decode().startswith(f"{asked} HTTP")
+    engine.start("x")
+    with pytest.raises(
+        PlaceRefusedError, match="SageMaker Studio refuses POST /containers/y/start: not here"
+    ) as caught:
+        engine.start("y")
+    assert (caught.value.status, caught.value.exit_code) == (403, 1)
+    assert seen[-1].decode().startswith(f"POST /{api}/containers/y/start HTTP")
+
+
+def test_in_a_place_something_else_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smlocal.engine.client.place_here", lambda: Place(app="JupyterLab"))
+    page = answer(200, b"<html>a web server</html>")
+    with pytest.raises(EngineUnreachableError) as caught:
+        Client(at(serve(page, page))).greet()
+    assert caught.value.details[0].startswith("status 200 without an API version")

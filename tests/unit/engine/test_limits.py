@@ -1,6 +1,7 @@
 """Engines that hang, dawdle or never stop: every call has an end, in time and in size."""
 
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -77,11 +78,11 @@ class Server:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def serve(short_folder: Path) -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
     def start(rest: Answer) -> Server:
-        servers.append(Server(tmp_path / f"{len(servers)}.sock", rest))
+        servers.append(Server(short_folder / f"{len(servers)}.sock", rest))
         return servers[-1]
 
     yield start
@@ -278,9 +279,13 @@ def test_the_kernel_watches_connections_of_the_network() -> None:
         port = listener.getsockname()[1]
         with EngineAddress(address="tcp://", host="127.0.0.1", port=port).connect() as connection:
             assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            if sys.platform == "linux":
+                after = socket.TCP_KEEPIDLE
+            else:
+                after = socket.TCP_KEEPALIVE
             idle, interval, count = (
                 connection.getsockopt(socket.IPPROTO_TCP, option)
-                for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+                for option in (after, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
             )
             assert idle + interval * count <= 30
 

@@ -13,6 +13,7 @@ from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.engine_facts import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
 
+pytestmark = pytest.mark.linux("only Linux tells who listens at a socket; elsewhere an engine is in a virtual machine")
 NOBODY = 65534
 _LISTEN = """
 import os, socket, sys

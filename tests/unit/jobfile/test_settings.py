@@ -101,6 +101,7 @@ def test_no_client_sets_what_runs_commands_or_is_of_the_owner() -> None:
     assert {*members(LocalSettings)} - SET_BY_CLIENTS == {
         *("AllowedPaths", "AllowedBuckets", "Publish", "CacheGiB", "Credentials"),
         *("Engines", "Placement", "NetworkRange", "Endpoints", "Ulimits", "DataParallel", "Pull", "Keep"),
+        *("SpreadOver", "EngineInstances"),
         *("ErrorDelaySeconds", "Rules", "OnRule", "Check", "Network", "Networks", "AddHosts", "DebugPort"),
     }
 
@@ -121,6 +122,7 @@ def test_nothing_else_declares_a_flag_of_the_table() -> None:
     }
     own |= {("--image", "conformance.py"), ("--role", "conformance.py"), ("--instance-type", "conformance.py")}
     own |= {("--allow-cpu", "exec.py"), ("--allow-cpu", "serve.py")}
+    own |= {("--engine", "serve.py"), ("--engine-instances", "serve.py")}
     own |= {("--image", "deploy.py"), ("--env", "deploy.py"), ("--name", "deploy.py"), ("--name", "models.py")}
     found = set()
     for path in (SOURCE / "cli").rglob("*.py"):

@@ -324,12 +324,14 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-rootless": {"rootless": True},
     "engine-ulimits": {"rootless": True, "product": "podman"},
     "engine-untried": {"untried": "no image is at hand to try it with"},
+    "folders-ignore-case": {"ignores_case": True},
     "folders-slow": {"slowness": 11.6},
     "staging-renames": {"rootless": True},
-    "studio": STUDIO,
+    "studio-network": STUDIO,
     "studio-folders": STUDIO,
     "studio-changes": STUDIO,
     "studio-debugger": STUDIO,
+    "studio-rules": STUDIO,
     "studio-usage": STUDIO,
 }
 
@@ -361,7 +363,7 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
         "studio-changes": {"ListChanges": True},
         "studio-debugger": {"DebugPort": 5678},
     }.get(note, {})
-    members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
+    members = {"engine-isolation": {"EnableNetworkIsolation": True}, "studio-rules": DEBUGGED}.get(note, {})
     assert note in {
         each.id for each in plan(members, local, engine=replace(facts.engines.first, **ENGINES[note])).notes
     }

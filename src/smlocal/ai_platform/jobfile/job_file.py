@@ -66,6 +66,8 @@ class ReplicaReading(JobReading):
         "Staging": "jobs of this platform have no channels",
         "PeerGraceSeconds": "all replicas of this platform get StopGraceSeconds",
         "Placement": "all replicas of a job of this platform run on one engine",
+        "SpreadOver": "jobs of this platform run on one engine, which Local.Engines names",
+        "EngineInstances": "jobs of this platform run on one engine",
         "Endpoints": "replicas of this platform are not given URLs of AWS services",
         "Network": "replicas of this platform have a network of their own; use Local.Networks or Local.AddHosts",
         "ResourceConfigKeys": "replicas of this platform have no resourceconfig.json",

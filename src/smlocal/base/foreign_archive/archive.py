@@ -133,6 +133,8 @@ def unpack(archive: ForeignArchive, folder: str, *, most_paths: int, check: Call
                     _link(below, path, entry)
                 else:
                     below.file(path, archive.content(), mode=entry.mode, mtime=entry.mtime)
+            except _AlikeError as error:
+                raise _refused(entry, "has the name of another member on a disk that ignores case") from error
             except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
                 raise _refused(entry, "is a file and a folder at once") from error
 
@@ -160,6 +162,10 @@ def _refused(entry: TarEntry, why: str) -> RefusedMemberError:
     return RefusedMemberError(f"{name!r} {why}")
 
 
+class _AlikeError(Exception):
+    """The disk takes the names of two members for one."""
+
+
 class _Below:
     """The files made below a folder. Two directories are open at a time."""
 
@@ -167,6 +173,7 @@ class _Below:
         self._root = os.open(folder, FOLDER)
         self._here, self._at = self._root, tuple[bytes, ...]()
         self._left, self._most = most, most
+        self._files: set[bytes] = set()
         self._steps = most * _STEPS_OF_PATH
 
     def __enter__(self) -> Self:
@@ -218,8 +225,9 @@ class _Below:
         try:
             descriptor = os.open(name, NEW, 0o600, dir_fd=parent)
         except FileExistsError:
-            _remove_file(name, parent)
+            self._remove_earlier(path, parent)
             descriptor = os.open(name, NEW, 0o600, dir_fd=parent)
+        self._files.add(b"/".join(path))
         with open(descriptor, "wb", buffering=0) as file:
             for piece in content:
                 rest = memoryview(piece)
@@ -239,10 +247,18 @@ class _Below:
             parent = self.folder(above)
             self._count()
             with suppress(FileNotFoundError):
-                _remove_file(name, parent)
+                self._remove_earlier(path, parent)
+            self._files.add(b"/".join(path))
             os.link(target[-1], name, src_dir_fd=source, dst_dir_fd=parent, follow_symlinks=False)
         finally:
             os.close(source)
+
+    def _remove_earlier(self, path: Sequence[bytes], parent: int) -> None:
+        if not stat.S_ISREG(os.stat(path[-1], dir_fd=parent, follow_symlinks=False).st_mode):
+            raise IsADirectoryError
+        if b"/".join(path) not in self._files:
+            raise _AlikeError
+        os.unlink(path[-1], dir_fd=parent)
 
     def _opened(self, path: Sequence[bytes]) -> int:
         """The folder of a file that must be there: a descriptor that stays."""
@@ -269,9 +285,3 @@ class _Below:
 def _mode(mode: int) -> int:
     kept = mode & 0o755 | 0o600
     return kept if mode & 0o100 else kept & ~0o111
-
-
-def _remove_file(name: bytes, parent: int) -> None:
-    if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
-        raise IsADirectoryError
-    os.unlink(name, dir_fd=parent)

@@ -5,6 +5,7 @@ import json
 import os
 import select
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -125,7 +126,9 @@ def late_connections(address: Address, content_type: str) -> tuple[int, int] | N
 
 def _was_asked_again(connection: socket.socket) -> bool:
     """Whether a packet was sent again: nothing else was sent than that which opens the connection."""
-    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RETRANSMITTED.stop)
+    told = b""
+    if sys.platform == "linux":
+        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RETRANSMITTED.stop)
     return any(told[_RETRANSMITTED])
 
 

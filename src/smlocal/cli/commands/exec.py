@@ -10,7 +10,13 @@ import click
 from smlocal.api.job_list import counted
 from smlocal.base.at_use import at_use
 from smlocal.base.readable import readable_bytes, short_path
-from smlocal.cli.commands.serve import check_endpoint_packages, stand_ins_of, steps_option
+from smlocal.cli.commands.serve import (
+    check_endpoint_packages,
+    engine_options,
+    settings_of_jobs,
+    stand_ins_of,
+    steps_option,
+)
 from smlocal.cli.job_argument import job_named
 from smlocal.cli.shown_help import shown_command
 from smlocal.cli.terminal.layout import paint, row, width_of
@@ -41,9 +47,17 @@ _HEAD = "  {:<9} "
     ),
 )
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
+@engine_options
 @steps_option
 @click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(*, allow_cpu: bool, steps: str | None, words: tuple[str, ...]) -> int:
+def command(
+    *,
+    allow_cpu: bool,
+    engines: tuple[str, ...],
+    engine_instances: int | None,
+    steps: str | None,
+    words: tuple[str, ...],
+) -> int:
     """Run a program and answer its AWS calls on this machine.
 
     boto3, the AWS CLI and the SageMaker SDKs need no changes: the program finds the endpoint under the host names of
@@ -56,7 +70,7 @@ def command(*, allow_cpu: bool, steps: str | None, words: tuple[str, ...]) -> in
         words,
         os.environ,
         home=prepare_home(home_directory()),
-        local={"AllowCpu": True} if allow_cpu else {},
+        local=settings_of_jobs(allow_cpu=allow_cpu, engines=engines, engine_instances=engine_instances),
         stand_ins=stand_ins_of(steps),
         region=None if _has_region() else DEFAULT_REGION,
         say=_say,

@@ -1,6 +1,7 @@
 """`smlocal serve`: an endpoint for boto3, the AWS CLI and the SDKs."""
 
 import os
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,11 +23,51 @@ steps_option = click.option(
 )
 
 
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that start jobs of clients: which engines run them."""
+    engines = click.option(
+        "--engine",
+        "engines",
+        metavar="ENGINE",
+        multiple=True,
+        help="Engine for whole jobs: an address or a Docker context; repeatable. Each goes to that with the most room.",
+    )
+    most = click.option(
+        "--engine-instances",
+        type=click.IntRange(min=1, max=1000),
+        metavar="N",
+        help="Maximum number of instances in use at once on each --engine.",
+    )
+    return engines(most(command))
+
+
+def settings_of_jobs(*, allow_cpu: bool, engines: Sequence[str], engine_instances: int | None) -> dict[str, Any]:
+    """Members of `Local` for the jobs of clients. Says which engines do not answer; it is an error if none does."""
+    if engine_instances is not None and not engines:
+        raise click.UsageError("--engine-instances needs --engine.")
+    found: dict[str, Any] = {"AllowCpu": True} if allow_cpu else {}
+    if engines:
+        from smlocal.engine.engines import engines_named
+        from smlocal.jobs.spreading import ask
+
+        answers = ask(engines_named(engines), engines)
+        answers.check()
+        for address, why in answers.lost.items():
+            click.echo(
+                f"smlocal: {answers.names[address]} does not answer, and gets no jobs until it does: {why}", err=True
+            )
+        found["SpreadOver"] = list(engines)
+    if engine_instances is not None:
+        found["EngineInstances"] = engine_instances
+    return found
+
+
 @shown_command(
     "serve",
     examples=(
         ("smlocal serve", "Listen on the default port of this machine."),
         ("smlocal serve --port 0 --buckets ./buckets", "Pick a free port; keep buckets here."),
+        ("smlocal serve --engine default --engine ssh://b", "Spread the jobs over two machines."),
     ),
 )
 @click.option(
@@ -63,6 +104,7 @@ steps_option = click.option(
     "--allow-local", is_flag=True, help="Let clients set every member of Local, including those that share credentials."
 )
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
+@engine_options
 @steps_option
 @click.option(
     "--buckets",
@@ -84,6 +126,8 @@ def command(
     allow_bucket: tuple[str, ...],
     allow_local: bool,
     allow_cpu: bool,
+    engines: tuple[str, ...],
+    engine_instances: int | None,
     steps: str | None,
     buckets: str | None,
     max_instances: int | None,
@@ -120,7 +164,7 @@ def command(
                 allowed_buckets=allow_bucket,
                 local_members=allow_local,
             ),
-            local={"AllowCpu": True} if allow_cpu else {},
+            local=settings_of_jobs(allow_cpu=allow_cpu, engines=engines, engine_instances=engine_instances),
             **stand_ins_of(steps),
         ),
         say=lambda message: click.echo(message, err=True),

@@ -12,6 +12,7 @@ from smlocal.base.readable import readable_bytes, short_path
 from smlocal.base.regex import regex
 from smlocal.cli.terminal.layout import BOLD, GREEN, RED, YELLOW, paint, row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
+from smlocal.engine.client import place_here
 from smlocal.errors import JobUnknownError
 from smlocal.jobs.view import JobView
 from smlocal.sagemaker.training.showing import EMPTY_REASON, NO_TEXT
@@ -131,8 +132,14 @@ def _next(view: JobView) -> Iterator[str]:
     yield f"describe {view.name}"
     if view.status is JobStatus.COMPLETED:
         yield f"report {view.name}"
-    elif view.status is JobStatus.FAILED and (view.shell or view.local.get("ContainersKept")):
+    elif view.status is JobStatus.FAILED and _opens_shell(view):
         yield f"shell {view.name}"
+
+
+def _opens_shell(view: JobView) -> bool:
+    """Whether there is a container to look into, or one can be made. A place lets nobody into those that are kept."""
+    kept = bool(view.local.get("ContainersKept"))
+    return not (kept and place_here() is not None) and (kept or view.shell)
 
 
 def _explanations(view: JobView, said: Collection[str]) -> Iterator[str]:

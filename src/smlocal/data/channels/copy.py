@@ -144,8 +144,9 @@ class Duplicator:
         return True
 
 
-MAY_COMPRESS = frozenset({"btrfs", "zfs", "bcachefs", "f2fs"})
-"""File systems on which more data may fit than there are free bytes."""
+UNSURE_SIZES = frozenset({"btrfs", "zfs", "bcachefs", "f2fs", ""})
+"""File systems on which more data may fit than there are free bytes: they may compress. The kind is not known on macOS,
+which makes room by itself."""
 
 
 def file_system_at(folder: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from smlocal.base.files import Check, free_bytes, no_check, remove_tree
 from smlocal.base.readable import readable_bytes
 from smlocal.data.channels.cache.folder import Cache, folders_of, make_folders, seal
-from smlocal.data.channels.copy import MAY_COMPRESS, copy_into, file_system_at
+from smlocal.data.channels.copy import UNSURE_SIZES, copy_into, file_system_at
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.error_responses import download_failure
 from smlocal.data.sources.s3.interface import S3Error, S3Object, listed_object
@@ -143,7 +143,7 @@ class _Download:
         os.makedirs(directory, exist_ok=True)
         remove_tree(partial)
         size, free = self.listing.total_bytes, free_bytes(directory)
-        if size and free and size > free and file_system_at(directory) not in MAY_COMPRESS:
+        if size and free and size > free and file_system_at(directory) not in UNSURE_SIZES:
             raise OSError(ENOSPC, f"{readable_bytes(size)} to be downloaded, {readable_bytes(free)} free", directory)
         try:
             make_folders(partial, self._folders)

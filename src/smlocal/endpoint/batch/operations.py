@@ -3,10 +3,12 @@
 A queue with any name is there. What waits, waits as every job of a client does, first come first served.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, ServiceError
@@ -25,6 +27,8 @@ _KIND: Final = "service_job"
 _QUEUE: Final = "job-queue/"
 _REQUEST: Final = "Request"
 _TRAINING_JOB: Final = "TrainingJobName"
+_ATTEMPTS: Final = "Attempts"
+"""How many there were, with the last one."""
 _REFUSED: Final = "Refused"
 """Why CreateTrainingJob refused the payload."""
 _TERMINATED: Final = "Terminated"
@@ -64,23 +68,71 @@ def client_exception(message: str) -> ServiceError:
 def submit_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Make the training job of the payload. If it is refused, the service job has failed, as on the service."""
     asked = call.parameters
-    payload = _payload(asked)
+    _check(asked)
     token = asked.get("clientToken")
     if token is not None and any(each.body[_REQUEST].get("clientToken") == token for each in _all(serving)):
         raise client_exception(f"A service job was submitted with the clientToken {token} already.")
-    called = str(payload.get(_TRAINING_JOB) or asked["jobName"]).replace("_", "-")
-    attempt, identity = uuid4().hex, str(uuid4())
-    name = f"{_PREFIX}{called[: _LONGEST_NAME - len(_PREFIX) - len(attempt)]}{attempt}"
-    body = {_REQUEST: {**asked, "jobQueue": _queue(serving, call)}, _TRAINING_JOB: name}
-    try:
-        TRAINING.create(serving, _to_sagemaker(call, "CreateTrainingJob", {**payload, _TRAINING_JOB: name}))
-    except ServiceError as error:
-        body[_REFUSED] = f"{error.code}: {error.message}"
-    now = round(time.time(), 3)
+    identity, now = str(uuid4()), round(time.time(), 3)
     arn = arn_of("batch", f"service-job/{identity}", region=call.region, account=serving.account)
-    serving.store.add_resource(StoredResource(kind=_KIND, name=identity, arn=arn, created=now, modified=now, body=body))
-    _say_recorded(serving, asked, name)
+    body = {_REQUEST: {**asked, "jobQueue": _queue(serving, call)}, _ATTEMPTS: 1}
+    job = StoredResource(kind=_KIND, name=identity, arn=arn, created=now, modified=now, body=body)
+    refused = _create(serving, call, job, 1)
+    serving.store.add_resource(replace(job, body={**body, **refused}))
+    _say_recorded(serving, asked)
     return {"jobArn": arn, "jobName": asked["jobName"], "jobId": identity}
+
+
+def _create(serving: Serving, call: AwsCall, job: StoredResource, number: int) -> dict[str, str]:
+    """Make the training job of an attempt; answers members for the service job if it is refused.
+
+    It is made once: its name follows from the number.
+    """
+    name = _training_job(job, number)
+    parameters = {**_payload(job.body[_REQUEST]), _TRAINING_JOB: name}
+    try:
+        TRAINING.create(serving, _to_sagemaker(call, "CreateTrainingJob", parameters))
+    except ServiceError as error:
+        if error.code != "ResourceInUse":
+            return {_REFUSED: f"{error.code}: {error.message}"}
+    return {}
+
+
+def _training_job(job: StoredResource, number: int) -> str:
+    """The name of the training job of an attempt."""
+    asked, attempt = job.body[_REQUEST], uuid5(UUID(job.name), str(number)).hex
+    called = str(_payload(asked).get(_TRAINING_JOB) or asked["jobName"]).replace("_", "-")
+    return f"{_PREFIX}{called[: _LONGEST_NAME - len(_PREFIX) - len(attempt)]}{attempt}"
+
+
+def _go_on(serving: Serving, call: AwsCall, job: StoredResource) -> StoredResource:
+    """Begin the next attempt if the last one has failed and another is due. Answers the job as it is then."""
+    number = job.body[_ATTEMPTS]
+    if not _is_due(serving, job):
+        return job
+    refused = _create(serving, call, job, number + 1)
+
+    def begun(body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, _ATTEMPTS: number + 1, **refused} if body[_ATTEMPTS] == number else body
+
+    return serving.store.change_resource(_KIND, job.name, begun, at=time.time()) or job
+
+
+def _is_due(serving: Serving, job: StoredResource) -> bool:
+    """True if the last attempt has failed, and another follows."""
+    strategy = job.body[_REQUEST].get("retryStrategy") or {}
+    if job.body[_ATTEMPTS] >= strategy.get("attempts", 1) or job.body.get(_TERMINATED) is not None:
+        return False
+    record = _record(serving, job)
+    return record is not None and record.status is JobStatus.FAILED and _is_retried(strategy, _reason(record))
+
+
+def _is_retried(strategy: Mapping[str, Any], reason: str) -> bool:
+    """By the first condition that is met; if none is, it is."""
+    for each in strategy.get("evaluateOnExit") or ():
+        pattern = ".*".join(map(re.escape, each.get("onStatusReason", "*").split("*")))
+        if re.fullmatch(pattern, reason, re.DOTALL):
+            return bool(each.get("action") != "EXIT")
+    return True
 
 
 def _to_sagemaker(call: AwsCall, operation: str, parameters: dict[str, Any]) -> AwsCall:
@@ -100,6 +152,11 @@ def _payload(asked: Mapping[str, Any]) -> dict[str, Any]:
         payload = None
     if not isinstance(payload, dict):
         raise client_exception("serviceRequestPayload is not a JSON object.")
+    return payload
+
+
+def _check(asked: Mapping[str, Any]) -> None:
+    payload = _payload(asked)
     name = payload.get(_TRAINING_JOB)
     if name is not None and not isinstance(name, str):
         raise client_exception(f"{_TRAINING_JOB} in serviceRequestPayload is not a string.")
@@ -112,22 +169,19 @@ def _payload(asked: Mapping[str, Any]) -> dict[str, Any]:
             f"timeoutConfig.attemptDurationSeconds ({limit}) is below MaxRuntimeInSeconds ({longest}), and smlocal has "
             "no other clock than that of the training job: set MaxRuntimeInSeconds to it."
         )
-    return payload
 
 
-def _say_recorded(serving: Serving, asked: Mapping[str, Any], name: str) -> None:
+def _say_recorded(serving: Serving, asked: Mapping[str, Any]) -> None:
     """Tell the owner what has no effect here."""
-    if (asked.get("retryStrategy") or {}).get("attempts", 1) > 1:
-        serving.log(f"{name}: retryStrategy is recorded, and smlocal makes one attempt")
     members = ("schedulingPriority", "shareIdentifier", "quotaShareName", "preemptionConfiguration")
     given = [member for member in members if member in asked]
     if given:
-        serving.log(f"{name}: {', '.join(given)} recorded: jobs are started first come first served")
+        serving.log(f"{', '.join(given)} of a service job recorded: jobs are started first come first served")
 
 
 def describe_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Its request, and where it stands."""
-    return _described(serving, _found(serving, call))
+    return _described(serving, _go_on(serving, call, _found(serving, call)))
 
 
 def list_service_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
@@ -142,7 +196,7 @@ def list_service_jobs(serving: Serving, call: AwsCall) -> dict[str, Any]:
         if each.body[_REQUEST]["jobQueue"] != queue or not fits(each):
             continue
         try:
-            described = _described(serving, each)
+            described = _described(serving, _go_on(serving, call, each))
         except ServiceError:
             continue
         if by_any_status or described["status"] == status:
@@ -197,9 +251,11 @@ def terminate_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Stop its training job. One that has ended stays as it is."""
     found = _found(serving, call)
     record = _record(serving, found)
-    if record is None or record.status.terminal:
+    if record is None or (record.status.terminal and not _is_due(serving, found)):
         return {}
     _change(serving, found, {_TERMINATED: call.parameters["reason"]})
+    if record.status.terminal:
+        return {}
     try:
         TRAINING_JOBS.stop(serving, _to_sagemaker(call, "StopTrainingJob", {_TRAINING_JOB: record.name}))
     except ServiceError:  # it has ended meanwhile, by itself
@@ -212,7 +268,8 @@ def terminate_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
 def _described(serving: Serving, job: StoredResource) -> dict[str, Any]:
     """`ServiceError` if its training job was removed."""
     asked, terminated = job.body[_REQUEST], job.body.get(_TERMINATED)
-    record = _record(serving, job)
+    record, number = _record(serving, job), job.body[_ATTEMPTS]
+    ended = [_attempt(each) for each in _records(serving, job, range(1, number)) if each is not None]
     answer = {
         **{name: asked[name] for name in _ECHOED if name in asked},
         "jobArn": job.arn,
@@ -220,29 +277,33 @@ def _described(serving: Serving, job: StoredResource) -> dict[str, Any]:
         "jobQueue": asked["jobQueue"],
         "createdAt": _milliseconds(job.created),
         "isTerminated": terminated is not None,
-        "attempts": [],
+        "attempts": ended,
     }
+    if ended:
+        answer["latestAttempt"] = {"serviceResourceId": ended[-1]["serviceResourceId"]}
     if record is None:
-        at = _milliseconds(job.modified)
-        return answer | {
-            "status": "FAILED",
-            "statusReason": f"{_FROM}{job.body[_REFUSED]}",
-            "startedAt": at,
-            "stoppedAt": at,
-        }
+        at, reason = _milliseconds(job.modified), f"{_FROM}{job.body[_REFUSED]}"
+        return answer | {"status": "FAILED", "statusReason": reason, "startedAt": at, "stoppedAt": at}
     answer |= {"status": _status(record), "startedAt": 0 if record.started is None else _milliseconds(record.started)}
     if record.pending:
         return answer
+    last = _attempt(record)
+    answer["latestAttempt"] = {"serviceResourceId": last["serviceResourceId"]}
+    if record.status.terminal:
+        last["statusReason"] = reason = terminated if terminated is not None else _reason(record)
+        answer |= {"stoppedAt": last["stoppedAt"], "statusReason": reason, "attempts": [*ended, last]}
+    return answer
+
+
+def _attempt(record: JobRecord) -> dict[str, Any]:
     # The guide's examples of Batch have the name in its own case, which ARNs of SageMaker have not.
     arn = f"{record.arn.rpartition('/')[0]}/{record.name}"
-    attempt: dict[str, Any] = {"serviceResourceId": {"name": "TrainingJobArn", "value": arn}}
-    answer["latestAttempt"] = attempt
-    if record.status.terminal:
-        ended = _milliseconds(record.modified if record.ended is None else record.ended)
-        reason = terminated if terminated is not None else _reason(record)
-        detail = {"startedAt": answer["startedAt"], "stoppedAt": ended, "statusReason": reason}
-        answer |= {"stoppedAt": ended, "statusReason": reason, "attempts": [attempt | detail]}
-    return answer
+    return {
+        "serviceResourceId": {"name": "TrainingJobArn", "value": arn},
+        "startedAt": _milliseconds(record.started or record.created),
+        "stoppedAt": _milliseconds(record.modified if record.ended is None else record.ended),
+        "statusReason": _reason(record),
+    }
 
 
 def _status(record: JobRecord) -> str:
@@ -279,13 +340,22 @@ def _unknown(named: str) -> ServiceError:
 
 
 def _record(serving: Serving, job: StoredResource) -> JobRecord | None:
-    """The training job; None if there never was one. `ServiceError` if it was removed."""
+    """The training job of the last attempt; None if it was refused. `ServiceError` if it was removed."""
     if _REFUSED in job.body:
         return None
-    try:
-        return serving.store.get(job.body[_TRAINING_JOB])
-    except JobUnknownError:
-        raise _unknown(job.name) from None
+    (record,) = _records(serving, job, (job.body[_ATTEMPTS],))
+    if record is None:
+        raise _unknown(job.name)
+    return record
+
+
+def _records(serving: Serving, job: StoredResource, numbers: Iterable[int]) -> Iterator[JobRecord | None]:
+    """The training jobs of attempts; None for those that were removed."""
+    for number in numbers:
+        try:
+            yield serving.store.get(_training_job(job, number))
+        except JobUnknownError:
+            yield None
 
 
 def _change(serving: Serving, job: StoredResource, members: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ import stat as modes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
+from smlocal.base.alike_names import entries_ignore_case, is_spelled
 from smlocal.base.files import FILE, FOLDER, descend, remove_tree
 from smlocal.endpoint.objects.object_files import AttributeFiles, Attributes, IncomingFile, remove_abandoned
 from smlocal.endpoint.objects.s3_documents import S3CallError, no_such_bucket, no_such_key, not_emulated
@@ -73,6 +74,9 @@ PRIVATE = ".smlocal"
 _OPEN_AT_ONCE = 32
 """How many folders are open while empty ones are removed: a key may have 512."""
 
+_DISKS: dict[tuple[str, int], bool] = {}
+"""Whether it ignores case, by the folder of a bucket and its device."""
+
 Condition = Callable[[Attributes | None], None]
 """Raises `S3CallError` for an object whose present attributes, None if there is no such object, forbid the change."""
 
@@ -104,6 +108,8 @@ class Bucket:
         self.name = name
         self.path = path
         self.private = os.path.join(root, PRIVATE, name)
+        self._spelling = _ignores_case(path)
+        """Whether names have to be compared with those on the disk, which ignores case."""
         self.attributes = AttributeFiles(os.path.join(self.private, "objects"))
 
     def open(self, key: str) -> int:
@@ -111,6 +117,7 @@ class Bucket:
         folders, name = file_of(key)
         try:
             with self.folder(folders) as folder:
+                self._check_spelling(name, folder)
                 descriptor = os.open(name or ".", FILE, dir_fd=folder)
         except (FileNotFoundError, NotADirectoryError):
             raise no_such_key(key) from None
@@ -144,8 +151,16 @@ class Bucket:
                         self._put_marker(key, new, folder, attributes)
                         return
                     self._remove_empty(folders, name)  # an empty folder is not an object
+                    if _exists(name, folder):
+                        self._check_spelling(name, folder)
                     self.attributes.write(key, new.state(), attributes)
                     new.rename(name, folder)
+            except FileNotFoundError:
+                if not self._spelling:
+                    raise
+                raise not_emulated(
+                    f"keys that differ from another's only in case or accents, on a disk that ignores that: '{key}'"
+                ) from None
             except (NotADirectoryError, IsADirectoryError):
                 raise not_emulated(
                     "objects whose keys are a file and a folder at once: "
@@ -163,6 +178,7 @@ class Bucket:
             try:
                 with self.folder(folders) as folder:
                     if name:
+                        self._check_spelling(name, folder)
                         os.unlink(name, dir_fd=folder)
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
                 if isinstance(error, PermissionError) and error.errno != errno.EPERM:
@@ -187,15 +203,37 @@ class Bucket:
 
     @contextmanager
     def folder(self, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
-        """The open folder below the bucket's own; `NotADirectoryError` where a link or a file stands in the way."""
+        """The open folder below the bucket's own; `NotADirectoryError` where a link or a file stands in the way.
+
+        `FileNotFoundError` too where the disk has another spelling of a name.
+        """
         # The bucket's own folder may be a link, because its owner made it.
         top = os.open(self.path, FOLDER & ~os.O_NOFOLLOW)
         try:
+            if self._spelling:
+                self._check_folders(parts, top)
             descriptor = descend(top, [os.fsencode(part) for part in parts], create=create)
         finally:
             os.close(top)
         try:
             yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _check_spelling(self, name: str, folder: int) -> None:
+        """`FileNotFoundError` if the disk finds an entry by this name that has another one."""
+        if self._spelling and name and not is_spelled(name, folder, self._root):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+
+    def _check_folders(self, parts: Sequence[str], top: int) -> None:
+        descriptor = os.dup(top)
+        try:
+            for part in parts:
+                if not _exists(part, descriptor):
+                    return
+                self._check_spelling(part, descriptor)
+                above, descriptor = descriptor, os.open(part, FOLDER, dir_fd=descriptor)
+                os.close(above)
         finally:
             os.close(descriptor)
 
@@ -278,6 +316,22 @@ class Bucket:
         with open(os.path.join(self.private, "lock"), "ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _ignores_case(path: str) -> bool:
+    """An empty bucket tells nothing, and has no name to differ from."""
+    disk = path, os.stat(path).st_dev
+    if disk not in _DISKS and (known := entries_ignore_case(path)) is not None:
+        _DISKS[disk] = known
+    return _DISKS.get(disk, False)
+
+
+def _exists(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _hide_from_git(path: str) -> None:

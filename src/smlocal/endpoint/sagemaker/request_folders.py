@@ -43,8 +43,10 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
         raise validation_error(NO_OBJECT)
     local: dict[str, Any] = dict(given or {})
     _check_members(serving, local)
-    if "Gpus" not in local:
-        local = {**serving.options.local, **local}
+    of_server = serving.options.local
+    if "Gpus" in local:
+        of_server = {name: value for name, value in of_server.items() if name != "AllowCpu"}
+    local = {**of_server, **local}
     _check_paths(serving, _paths(request, local))
     rights = serving.job_rights()
     if rights.folders is not None:
@@ -113,7 +115,10 @@ def _s3_output(request: Mapping[str, Any]) -> str | None:
 
 
 def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
-    refused = sorted(local.keys() - SET_BY_CLIENTS)
+    of_server = serving.options.local  # a pipeline hands them on to its jobs
+    refused = sorted(
+        name for name in local.keys() - SET_BY_CLIENTS if name not in of_server or local[name] != of_server[name]
+    )
     if not refused or serving.options.rights.local_members:
         return
     known = [*members(LocalSettings), SERVING]

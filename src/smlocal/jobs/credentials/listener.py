@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -159,8 +160,11 @@ def _address(path: str) -> bytes:
 
 
 def _is_same_user(other: socket.socket) -> bool:
-    peer = other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    return int(_PEER.unpack(peer)[1]) == os.geteuid()
+    user = -1
+    if sys.platform == "linux":  # others have no such names
+        peer = other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+        user = int(_PEER.unpack(peer)[1])
+    return user == os.geteuid()
 
 
 PORT = 80

@@ -86,9 +86,9 @@ def _placement(store: Store, record: JobRecord) -> dict[str, Any]:
 
 
 def _notes(store: Store, record: JobRecord) -> dict[str, Any]:
-    """The differences from the service, as planned; a job that has ended has them among its results."""
+    """The differences from the service and the engine, as planned; a job that has ended has them among its results."""
     plan = None if record.status.terminal else store.document(record.name, PLAN)
-    return {"Notes": plan["Notes"]} if plan and plan.get("Notes") else {}
+    return {name: plan[name] for name in ("Notes", "Placement") if plan and plan.get(name)}
 
 
 def write_copy(directory: str, kind: str, document: Any) -> bool:

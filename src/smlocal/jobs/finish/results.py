@@ -24,7 +24,7 @@ from smlocal.jobs.documents import (
 )
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.kinds import running
-from smlocal.jobs.planning.model import JobPlan, note_documents
+from smlocal.jobs.planning.model import JobPlan, note_documents, placement
 from smlocal.jobs.usage.usage_watch import usage_directory
 from smlocal.terms.statuses import Ending
 
@@ -108,6 +108,7 @@ def local_block(
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image.facts and plan.image.facts.id,
+        **placement(plan),
         **({SERVE_PROGRAM: serve_program} if serve_program else {}),
         "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
         "Hints": list(dict.fromkeys(attempt.hints)),

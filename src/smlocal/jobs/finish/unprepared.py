@@ -24,6 +24,7 @@ from smlocal.errors import (
     SourceUnreadableError,
     TooManyHostsError,
 )
+from smlocal.errors.of_jobs import EnginesGoneError, EnginesTooSmallError
 from smlocal.jobs.documents import LOCAL, ended_block
 from smlocal.jobs.finish.describe import write_copies
 from smlocal.jobs.kinds import running
@@ -51,7 +52,14 @@ _DATA = (
     ClockWrongError,
 )
 """Errors of the data. Nearly all of those about AWS occur while objects are listed."""
-_NO_INSTANCES = (InstancesUnavailableError, GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
+_NO_INSTANCES = (
+    InstancesUnavailableError,
+    GpuUnavailableError,
+    NeuronUnavailableError,
+    TooManyHostsError,
+    EnginesGoneError,
+    EnginesTooSmallError,
+)
 
 
 def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:

@@ -167,7 +167,8 @@ def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
 
 
 def _bound(tree: TreePlan) -> StagedChannel:
-    mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
+    # The engine of a virtual machine has not the links of this one, such as /tmp of macOS.
+    mount = Mount(source=os.path.realpath(tree.listing.root), target=tree.target, read_only=not tree.writable)
     return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
 
 

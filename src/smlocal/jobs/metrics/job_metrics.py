@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.jobs.documents import REQUEST
-from smlocal.jobs.kinds import job_hosts, showing
+from smlocal.jobs.kinds import showing
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.metrics import (
     MAX_SLOW_LINES,
@@ -230,6 +230,6 @@ def job_metrics(store: Store, name: str) -> JobMetrics:
     return JobMetrics(
         directory=directory,
         definitions=definitions,
-        hosts=job_hosts(store, name),
+        hosts=platform.host_names(record, lambda: request),
         notes=_slow_regex_notes(read_state(directory), definitions),
     )

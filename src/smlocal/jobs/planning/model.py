@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.facts import EngineFacts
@@ -26,6 +26,9 @@ from smlocal.terms.hosts import Host
 from smlocal.terms.limits import Limits
 from smlocal.terms.metrics import MetricPattern
 from smlocal.terms.rights import EVERYTHING, Rights
+
+SPREAD_OVER: Final = "spread-over"
+"""The note of a job that runs whole on one of several engines."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +100,8 @@ class RecordedPlan:
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     """What only its kind knows of it, as JSON."""
+    spread: str = ""
+    """The engine that runs it whole, as `Local.SpreadOver` names it; empty if that does not choose one."""
 
     @property
     def host_names(self) -> tuple[str, ...]:
@@ -191,6 +196,11 @@ class JobPlan(RecordedPlan):
 def note_documents(plan: RecordedPlan) -> list[dict[str, Any]]:
     """The notes of a plan as JSON."""
     return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
+
+
+def placement(plan: RecordedPlan) -> dict[str, Any]:
+    """The engine of each host of a job that runs whole on one of several, as its file names it; else nothing."""
+    return {"Placement": dict.fromkeys(plan.host_names, plan.spread)} if plan.spread else {}
 
 
 def host_directory(plan: JobPlan, host: HostPlan) -> str:

@@ -57,11 +57,6 @@ def engine_of_each_host(document: Mapping[str, Any] | None) -> dict[str, str]:
     return {each["host"]["name"]: each["engine"] for each in document["hosts"]}
 
 
-def names_of_hosts(document: Mapping[str, Any] | None) -> list[str]:
-    """The names of a job's hosts, by its plan as a document; empty without one."""
-    return [each["host"]["name"] for each in (document or {}).get("hosts", ())]
-
-
 def _encode(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         left_out = _LEFT_OUT.get(type(value), {})

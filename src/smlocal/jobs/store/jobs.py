@@ -520,10 +520,12 @@ class Store:
             os.mkdir(folder, 0o700)
         except FileExistsError:
             # On a file system that ignores case, the folder may belong to a job whose name differs only in case.
-            if self._connection.execute(
-                "SELECT 1 FROM jobs WHERE name = ? COLLATE NOCASE AND name != ?", (name, name)
-            ).fetchone():
-                raise name_in_use(name) from None
+            query = "SELECT name FROM jobs WHERE name = ? COLLATE NOCASE AND name != ?"
+            if other := self._connection.execute(query, (name, name)).fetchone():
+                raise NameInUseError(
+                    f"'{name}' and the job '{other[0]}' are one name on the disk of the home, which ignores case.",
+                    remedy=["Choose another name: --name (in Python name=...), or", f"smlocal rm {other[0]}"],
+                ) from None
             # A process left it that died before its job was recorded.
             aside = move_aside(self.home, folder, run_id=os.urandom(4).hex())
             os.mkdir(folder, 0o700)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from smlocal.base.at_use import at_use
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.channels.copy import MAY_COMPRESS, file_system_at, link_tree
+from smlocal.data.channels.copy import UNSURE_SIZES, file_system_at, link_tree
 from smlocal.data.sources.local_path import is_remote, local_path, longest_match
 from smlocal.errors import CredentialsMissingError, SourceEmptyError
 from smlocal.errors.of_jobs import DiskTooSmallError, ModelMissingError, ModelUnmappedError
@@ -223,7 +223,7 @@ def unpack_model(archive: str, folder: str, *, check: Callable[[], None]) -> Non
 def check_room(archives: Sequence[str], folder: str) -> None:
     """Refuse archives that are larger than the free space, as far as their size is known before they are unpacked."""
     free, size = free_bytes(folder), sum(map(least_unpacked, archives))
-    if not free or size <= free or file_system_at(folder) in MAY_COMPRESS:
+    if not free or size <= free or file_system_at(folder) in UNSURE_SIZES:
         return
     what = f"the model {archives[0]} has" if len(archives) == 1 else f"the {len(archives)} models have"
     raise DiskTooSmallError(

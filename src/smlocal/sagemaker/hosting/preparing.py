@@ -8,6 +8,7 @@ from smlocal.jobs.kinds import Preparing, RecordedFile
 from smlocal.jobs.planning.aspects.limits.show import limits_document
 from smlocal.jobs.planning.model import HostPlan, JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
+from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.sagemaker.hosting import planning
 from smlocal.sagemaker.serving.model_file import read_model
@@ -17,12 +18,18 @@ class EndpointPreparing(Preparing[JobPlan]):
     """No script: it would have to unpack the model, ping and restart."""
 
     NO_SCRIPT = "smlocal unpacks its model, pings its container and restarts it"
+    HERE = True
+    ENDLESS = True
 
     prepare: ClassVar[Callable[..., PreparedPlan]] = staticmethod(planning.prepare)
 
     def read(self, recorded: Mapping[str, Any]) -> RecordedFile:
         """The job file of a recorded job."""
         return read_model(recorded_document(recorded))
+
+    def workload(self, job: Any) -> Workload:
+        """What its containers need."""
+        return planning.workload_of(job)
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """The plan as it is stored."""

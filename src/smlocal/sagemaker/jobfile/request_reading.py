@@ -193,6 +193,9 @@ class SharedReading(JobReading):
         if local.Placement != SPREAD and "Placement" not in self.REFUSED:
             hosts = self.what_runs(local, request, raw).hosts
             found += [] if hosts is None else placement_violations(local, hosts)
+        if local.EngineInstances is not None and not local.SpreadOver:
+            text = "Local.EngineInstances: needs the engines in Local.SpreadOver, or --spread-over"
+            found.append(Violation(path=(LOCAL, "EngineInstances"), text=text))
         return found
 
     def what_runs(self, local: LocalSettings, request: Any, raw: Mapping[str, Any]) -> WhatRuns:

@@ -17,7 +17,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.plan_rows import environment_rows, host_names, note_rows, one_line, request_text
 from smlocal.sagemaker.processing import planning
 from smlocal.sagemaker.processing.job_file import ProcessingFile, read_processing
-from smlocal.sagemaker.processing.workload import shown
+from smlocal.sagemaker.processing.workload import shown, workload_of
 from smlocal.sagemaker.training import preparing as training
 
 _OF_TRAINING: Final = frozenset(
@@ -31,6 +31,7 @@ class ProcessingPreparing(Preparing[JobPlan]):
     NO_SCRIPT = "no docker command uploads its outputs"
 
     prepare = staticmethod(planning.prepare)
+    workload = staticmethod(workload_of)
 
     def read(self, recorded: Mapping[str, Any]) -> ProcessingFile:
         """The job file of a recorded job."""

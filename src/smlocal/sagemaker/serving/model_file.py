@@ -34,7 +34,18 @@ SERVING: Final = "Serving"
 """The block of limits in `Local`, which only endpoints have."""
 _TAKEN: Final = frozenset(
     {
-        *("Region", "Engines", "AddHosts", "Networks", "NetworkRange", "Endpoints", "Sources", "AllowedPaths"),
+        *(
+            "Region",
+            "Engines",
+            "SpreadOver",
+            "EngineInstances",
+            "AddHosts",
+            "Networks",
+            "NetworkRange",
+            "Endpoints",
+            "Sources",
+            "AllowedPaths",
+        ),
         *("AllowedBuckets", "Credentials", "Gpus", "AllowCpu", "Pull", "Memory", "Cpus", "ShmSize", "Ulimits"),
         *("Processes", "StopGraceSeconds", "Cache", "CacheGiB"),
     }

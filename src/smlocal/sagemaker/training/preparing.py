@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from smlocal.jobs.planning.aspects.warm_pool.show import pool_text
     from smlocal.sagemaker.training.planning import plan_again, prepare, read_recorded
     from smlocal.sagemaker.training.script import no_script, shell_script
+    from smlocal.sagemaker.training.workload import workload_of
 else:
+    workload_of = at_use("smlocal.sagemaker.training.workload", "workload_of")
     rows = at_use("smlocal.jobs.planning.plan_rows")
     no_script = at_use("smlocal.sagemaker.training.script", "no_script")
     shell_script = at_use("smlocal.sagemaker.training.script", "shell_script")
@@ -63,6 +65,7 @@ class TrainingPreparing(Preparing[JobPlan]):
     """Each attempt is planned again, and most jobs have a script."""
 
     read = staticmethod(read_recorded)
+    workload = staticmethod(workload_of)
     plan_again = staticmethod(plan_again)
     prepare = staticmethod(prepare)
     script = staticmethod(shell_script)
@@ -94,6 +97,7 @@ class TrainingPreparing(Preparing[JobPlan]):
             "Command": plan.image.command,
             "Network": network_document(plan),
             **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
+            **({"SharedNetwork": plan.network.shared} if plan.network.shared else {}),
             "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
             "Hosts": [_host(plan, host) for host in plan.hosts],
             "Checkpoints": None if plan.mirrored.checkpoints is None else checkpoints_document(plan),

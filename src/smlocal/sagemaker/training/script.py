@@ -63,6 +63,9 @@ trap 's=$?; trap "" INT TERM HUP; clean; exit $s' EXIT; trap 'exit 130' INT; tra
 cd "$(mktemp -d "${TMPDIR:-/tmp}/by-hand-$job.XXXXXX")"
 """.strip()
 
+_NO_NETWORKS = """
+  docker network ls -q "${ours[@]}" | xargs -r docker network rm"""
+
 _RUN = r"""
 # Run all hosts to their end.
 SECONDS=0 over=
@@ -121,7 +124,7 @@ def shell_script(plan: JobPlan) -> str:
         *([f"export DOCKER_HOST={quote(plan.engines.first.address)}"] if plan.engines.first.named else []),
         *secrets.required(),
         *_refusal(plan),
-        _START,
+        _start(plan),
         *network_commands(plan),
         *checkpoint_commands(plan),
         "u=$(umask); umask 022",
@@ -137,6 +140,13 @@ def shell_script(plan: JobPlan) -> str:
         _END,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _start(plan: JobPlan) -> str:
+    """In a place, networks cannot be listed, and only folders of the home can be mounted."""
+    if plan.engines.first.place is None:
+        return _START
+    return _START.replace(_NO_NETWORKS, "").replace("${TMPDIR:-/tmp}", "$HOME")
 
 
 def comment(text: str) -> str:

@@ -27,8 +27,13 @@ from smlocal.sagemaker.transform.transform_file import TransformFile
 from smlocal.terms.listing import Listing
 
 if TYPE_CHECKING:
+    from smlocal.base.alike_names import first_alike, ignores_case
+    from smlocal.errors.of_jobs import NamesAlikeError
     from smlocal.jobs.submission.scheduler import WaitingJob
 else:
+    first_alike = at_use("smlocal.base.alike_names", "first_alike")
+    ignores_case = at_use("smlocal.base.alike_names", "ignores_case")
+    NamesAlikeError = at_use("smlocal.errors.of_jobs", "NamesAlikeError")
     WaitingJob = at_use("smlocal.jobs.submission.scheduler", "WaitingJob")
 
 _REMOTE: Final = ("s3://", "https://")
@@ -65,7 +70,19 @@ def _with_notes(asked: TransformFile, plan: JobPlan) -> JobPlan:
     """
     region = plan.identity.region
     listing = list_objects(asked, region=region, store=store_of(region, plan.rights))
+    if len(listing.paths) > 1:
+        _check_names(listing, plan.output.directory)
     return replace(plan, notes=notes(plan, asked, listing))
+
+
+def _check_names(listing: Listing, folder: str) -> None:
+    """Refuse objects whose output would be one file."""
+    pair = first_alike(listing.paths)
+    if pair is not None and ignores_case(folder):
+        raise NamesAlikeError(
+            f"the output of {pair[0]} and {pair[1]} is one name on the disk of {folder}, which ignores case",
+            remedy=["Rename one of them, or give a folder on a case-sensitive disk: S3OutputPath, or Local.Output."],
+        )
 
 
 def plan_job(asked: TransformFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:

@@ -6,6 +6,8 @@ from typing import Any, Final
 from smlocal.jobfile.document import Document, recorded_document
 from smlocal.jobs.planning.model import JobPlan, note_documents
 from smlocal.jobs.planning.plan_rows import environment_rows, note_rows
+from smlocal.jobs.planning.workload import Workload
+from smlocal.sagemaker.hosting.planning import workload_of
 from smlocal.sagemaker.hosting.preparing import EndpointPreparing
 from smlocal.sagemaker.transform import planning
 from smlocal.sagemaker.transform.transform_file import READING, TransformFile, read_transform
@@ -15,6 +17,7 @@ class TransformPreparing(EndpointPreparing):
     """No script: it would have to unpack the model, ping, split, send and assemble."""
 
     NO_SCRIPT = "smlocal sends its records while the container runs"
+    ENDLESS = False
 
     prepare = staticmethod(planning.prepare)
 
@@ -28,6 +31,10 @@ class TransformPreparing(EndpointPreparing):
     def read(self, recorded: Mapping[str, Any]) -> TransformFile:
         """The job file of a recorded job."""
         return read_transform(recorded_document(recorded))
+
+    def workload(self, job: TransformFile) -> Workload:
+        """What its container needs."""
+        return workload_of(job.model)
 
     def plan_document(self, plan: JobPlan) -> dict[str, Any]:
         """The plan as it is stored."""

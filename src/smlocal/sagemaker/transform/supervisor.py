@@ -30,7 +30,7 @@ from smlocal.sagemaker.transform.objects import list_objects, move_outputs, stor
 from smlocal.sagemaker.transform.showing import RESULTS
 from smlocal.sagemaker.transform.transform_file import TransformFile, read_transform
 from smlocal.terms.listing import Listing
-from smlocal.terms.statuses import INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
+from smlocal.terms.statuses import INTERNAL_ERROR, NO_CAPACITY, Ending, JobPhase, PhaseMessage, input_failure
 
 if TYPE_CHECKING:
     from smlocal.jobs.finish.cleanup import clear_attempt
@@ -149,7 +149,7 @@ class TransformSupervisor(HostingSupervisor):
             if trouble is None:
                 return True
             if server.late:
-                self.attempt.fail(input_failure(facts.NO_PING), f"{trouble}, for {server.plan.startup:g} s")
+                self.attempt.fail(input_failure(facts.NO_PING), server.silence)
                 self.attempt.watch_running(stop=True)
                 return False
 
@@ -310,7 +310,7 @@ class TransformSupervisor(HostingSupervisor):
         attempt.handle_late_requests()
         outputs = 0
         failure = attempt.outcome.failure
-        if attempt.outcome.stopped is None and work.trouble is None and failure != INTERNAL_ERROR:
+        if attempt.outcome.stopped is None and work.trouble is None and failure not in {INTERNAL_ERROR, NO_CAPACITY}:
             try:
                 outputs = self._moved(work)
             except OSError as error:

@@ -5,8 +5,9 @@ It also makes the notes, and records a job that another process will start.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.engine.engines import Engines
 from smlocal.errors.of_jobs import WarmStartError
 from smlocal.jobfile.option import LOCAL
@@ -29,6 +30,11 @@ from smlocal.sagemaker.tuning.stopping import CONVERGED_AFTER
 from smlocal.sagemaker.tuning.trial_jobs import local_of, training_job
 from smlocal.sagemaker.tuning.tuning_file import TuningFile
 from smlocal.sagemaker.tuning.warm_start import earlier_of
+
+if TYPE_CHECKING:
+    from smlocal.jobs.spreading import engine_of_sample
+else:
+    engine_of_sample = at_use("smlocal.jobs.spreading", "engine_of_sample")
 
 _NOTE_OF_STRATEGY: Final = {
     "Grid": "every combination runs once, as on the service; their order is smlocal's",
@@ -63,10 +69,10 @@ def prepare(
         load_library()
     prepared = [
         training.prepare(
-            training_job(file, index, _sample(file, index)),
+            job := training_job(file, index, _sample(file, index)),
             name=facts.child_name(name, 1, "00000000"),
             home=home,
-            engines=engines,
+            engines=engine_of_sample(workload_of(job), engines, reporter) if job.local.SpreadOver else engines,
             reporter=reporter,
             strict=False,
         )
@@ -167,7 +173,8 @@ def _own_notes(file: TuningFile) -> Iterator[tuple[str, str]]:
     config = file.raw["HyperParameterTuningJobConfig"]
     plan = file.plan("")
     yield "tuning-strategy", _NOTE_OF_STRATEGY[plan.strategy]
-    yield "tuning-parallel", "training jobs that run at once share this machine, so each is slower than alone"
+    where = "these machines" if file.local.SpreadOver else "this machine"
+    yield "tuning-parallel", f"training jobs that run at once share {where}, so each is slower than alone"
     if "HyperParameterTuningJobName" not in file.raw:
         yield "relaxed-tuning-name", "HyperParameterTuningJobName is missing; the service requires it"
     if any(each.scaling == "Auto" and each.kind != "Categorical" for part in plan.definitions for each in part.ranges):

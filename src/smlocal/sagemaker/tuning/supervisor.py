@@ -9,8 +9,9 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.base.at_use import at_use
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import in_one_line
 from smlocal.engine.engines import engines_named
@@ -40,6 +41,11 @@ from smlocal.sagemaker.tuning.trials import Trial, document_kind
 from smlocal.sagemaker.tuning.tuning_file import TuningFile, read_tuning
 from smlocal.sagemaker.tuning.warm_start import earlier_of, with_earlier
 from smlocal.terms.statuses import FAILED, INTERNAL_ERROR, Ending, JobPhase, PhaseMessage, input_failure
+
+if TYPE_CHECKING:
+    from smlocal.jobs.spreading import engines_to_look
+else:
+    engines_to_look = at_use("smlocal.jobs.spreading", "engines_to_look")
 
 _PAUSES: Final = (0.01, 0.25)
 """Seconds between looks at the store: they grow while nothing changes."""
@@ -317,7 +323,9 @@ class TuningSupervisor(Supervisor):
     def _check_engine(self, children: TrialJobs) -> None:
         """A search whose engine is lost ends at once, and does not lose every training job to it."""
         try:
-            engines_named(self.file.local.Engines).first.image(self.plan.details["Image"]["Name"])
+            local = self.file.local
+            engines = engines_to_look(local, None) if local.SpreadOver else engines_named(local.Engines)
+            engines.first.image(self.plan.details["Image"]["Name"])
         except (EngineError, MachineNotReadyError) as error:
             self.course.outcome = replace(self.course.outcome, failure=INTERNAL_ERROR)
             self.course.explanation = error.sentence

@@ -14,7 +14,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.option import LOCAL
 from smlocal.jobs.documents import FINAL_METRICS
 from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
-from smlocal.jobs.kinds import job_hosts
 from smlocal.jobs.logs.log_file import end_of_log, last_line
 from smlocal.jobs.metrics.found_values import metrics_folder, read_values
 from smlocal.jobs.store.jobs import Store
@@ -133,9 +132,7 @@ class TrialJobs:
         """Why the log has no value of the metric, and a regex that would find one."""
         request = self.file.definitions[trial.definition].request
         regex = next(each.regex for each in definitions_of(request) if each.name == metric)
-        return why_no_value(
-            end_of_log(self.store.directory(trial.name), job_hosts(self.store, trial.name)[0]), metric, regex
-        )
+        return why_no_value(end_of_log(self.store.directory(trial.name), host_names(1)[0]), metric, regex)
 
 
 def why_no_value(text: str, metric: str, regex: str) -> str:

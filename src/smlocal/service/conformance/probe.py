@@ -283,6 +283,9 @@ def kernel() -> dict[str, Any]:
     """The kernel, the processors, the memory, and settings of the kernel that programs notice."""
     settings = ("kernel/pid_max", "kernel/shmmax", "net/core/somaxconn", "vm/overcommit_memory", "vm/max_map_count")
     model = re.search(r"^model name\s*:\s*(.+)$", _read("/proc/cpuinfo"), re.MULTILINE)
+    usable = os.cpu_count()
+    if sys.platform == "linux":
+        usable = len(os.sched_getaffinity(0))
     memory = re.search(r"^MemTotal:\s*(\d+)", _read("/proc/meminfo"), re.MULTILINE)
     return {
         "System": platform.system(),
@@ -290,7 +293,7 @@ def kernel() -> dict[str, Any]:
         "Machine": platform.machine(),
         "Processor": model.group(1) if model else "",
         "Processors": os.cpu_count(),
-        "UsableProcessors": len(os.sched_getaffinity(0)),
+        "UsableProcessors": usable,
         "MemoryKiB": int(memory.group(1)) if memory else None,
         "Settings": {name: _looked_at(_word, "/proc/sys", name) for name in settings},
     }

@@ -33,6 +33,8 @@ SOMETHING: dict[str, str] = {
     "PeerGraceSeconds": "0",
     "Endpoints": "{s3: 'http://localhost:1'}",
     "Placement": "{workerpool0-0: a}, Engines: [a]",
+    "SpreadOver": "[a]",
+    "EngineInstances": "2",
     "Network": "host",
     "ResourceConfigKeys": "three-keys",
     "NetworkInterface": "eth1",

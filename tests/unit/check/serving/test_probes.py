@@ -81,6 +81,7 @@ def test_a_ping_beside_another_request() -> None:
 
 
 @pytest.mark.parametrize(("backlog", "late"), [(0, 5), (3, 2), (5, 0)])
+@pytest.mark.linux("only Linux tells of each connection whether it was late")
 def test_connections_that_have_no_place_in_the_queue_are_late(backlog: int, late: int) -> None:
     """Nothing is ever accepted. The queue holds one more than it says; the request takes the first place."""
     with socket.create_server(("127.0.0.1", 0), backlog=backlog) as listener:

@@ -3,6 +3,7 @@
 import os
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 from tests.unit.data.artifacts.mirror.mirror_rig import Rig, Rigs
 
-from smlocal.data.artifacts.mirror import host_mirror
+from smlocal.data.artifacts.mirror import file_copier, host_mirror
 
 NAMES = st.binary(min_size=1, max_size=12).filter(lambda n: b"/" not in n and b"\0" not in n and n not in {b".", b".."})
 NAMES |= st.text("aé-. *\n", min_size=90, max_size=110).map(str.encode).filter(lambda n: n.strip(b".") != b"")
@@ -131,6 +132,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rigs]:
     """Makes mirrors that copy the same file again sooner than in earnest."""
     monkeypatch.setattr(host_mirror, "REPEAT_SECONDS", 0.1)
+    if sys.platform != "linux":  # which alone tells what changes, and whether it is being written
+        monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
+        monkeypatch.setattr(file_copier, "_QUIET_SECONDS", 0.2)
     made: list[Rig] = []
 
     def make(hosts: int = 1, *, grows: bool = False) -> Rig:

@@ -71,6 +71,7 @@ def test_gathering_links_and_moves_nothing(data: Path, listing_of: Lister, tmp_p
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of somebody else")
+@pytest.mark.linux("a setting of the kernel")
 def test_a_file_that_may_not_be_linked_to_is_copied() -> None:
     """Linux lets an ordinary user make hard links only to files that he may write."""
     protected = Path("/proc/sys/fs/protected_hardlinks").read_text(encoding="ascii").strip() == "1"

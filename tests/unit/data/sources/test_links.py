@@ -135,6 +135,7 @@ def test_a_selection_is_gathered_as_files_so_links_do_not_matter(fill: Filler, l
     assert listing_of("s3://b/train", {"s3://b": "data"}).copy_reasons == ()
 
 
+@pytest.mark.linux("mount points have a table")
 def test_mounts_inside_are_reasons() -> None:
     assert any(reason.endswith("is a mount point") for reason in copy_reasons("/", []))
 
@@ -142,6 +143,7 @@ def test_mounts_inside_are_reasons() -> None:
 @pytest.mark.slow(0.5)
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting needs root")
 @pytest.mark.parametrize("name", ["plain", "a b", "t\tab", "new\nline", "back\\slash", "back\\040slash", "ha#sh", "é"])
+@pytest.mark.linux("mount points have a table")
 def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler, tmp_path: Path, name: str) -> None:
     fill("x", below="elsewhere")
     folder = fill(f"sub/{name}/x")

@@ -103,11 +103,13 @@ def test_an_empty_folder_of_this_machine_is_called_so(
 
 
 @pytest.mark.parametrize("uri", ["/proc", "/proc/self", "/sys/kernel", "/proc/version", "file:///proc", "/"])
+@pytest.mark.linux("only Linux has them")
 def test_the_kernels_own_file_systems_are_no_source(listing_of: Lister, uri: str) -> None:
     with pytest.raises(SourceUnreadableError, match=r"is on a kernel file system \(\w+\)"):
         listing_of(uri)
 
 
+@pytest.mark.linux("only Linux has them")
 def test_a_link_into_them_is_refused(fill: Filler, listing_of: Lister) -> None:
     (fill("x") / "processes").symlink_to("/proc")
     with pytest.raises(SourceUnreadableError, match="cannot be listed: processes is a link into a kernel file system"):

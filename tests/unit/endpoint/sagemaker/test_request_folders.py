@@ -21,6 +21,15 @@ def test_what_a_request_says_itself_counts(serving: Serving, asked: dict[str, An
     assert "AllowCpu" not in local_block(serving, {})
 
 
+def test_engines_of_the_server_hold_for_jobs_of_clients_which_name_none(serving: Serving) -> None:
+    spread = replace(serving, options=Options(local={"SpreadOver": ["a", "b"], "AllowCpu": True}))
+    assert local_block(spread, {"Local": {"Gpus": 2}})["SpreadOver"] == ["a", "b"]
+    assert local_block(spread, {"Local": {"SpreadOver": ["a", "b"]}})["SpreadOver"] == ["a", "b"]  # as a pipeline does
+    for refused in (["a"], ["elsewhere"], None):
+        with pytest.raises(ServiceError, match=r"does not let clients set Local.SpreadOver"):
+            local_block(spread, {"Local": {"SpreadOver": refused}})
+
+
 def test_what_lies_in_buckets_is_the_clients_own(serving: Serving) -> None:
     """A model that the step of a pipeline has made names the folder, and any client may use the model."""
     few = replace(serving, options=Options(rights=ClientRights(allowed_paths=())))

@@ -107,6 +107,7 @@ def test_expired_ones_are_not_given(serve: Serve) -> None:
     assert "hidden" not in json.dumps(document)
 
 
+@pytest.mark.linux("sockets without a file, which jobs that share a port need")
 def test_a_connection_is_handed_over_with_what_was_read_of_it() -> None:
     path = "/v2/credentials/proxy-unit-other-customer"
     with listen_for_handovers(path) as handovers, socket.create_server(("127.0.0.1", 0)) as here:
@@ -198,6 +199,7 @@ def test_an_address_that_is_led_to_another_program() -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.linux("sockets without a file, which jobs that share a port need")
 def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

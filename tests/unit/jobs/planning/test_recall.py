@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from smlocal.errors import EarlierPlanError
+from smlocal.jobs.decide.spreading import Need, taken_by_plan
 from smlocal.jobs.planning.model import IdentityPlan, JobPlan, Note, RecordedPlan
 from smlocal.jobs.planning.recall import engine_of_each_host, recall, recall_containers, remember
 from smlocal.terms.listing import Listing
@@ -91,3 +92,10 @@ def test_a_plan_without_containers_is_recalled_as_it_is() -> None:
     recalled = recall(json.loads(json.dumps(remember(made))))
     assert recalled == made
     assert (recalled.host_names, recalled.engine_addresses, recalled.model_uri) == ((), (), "")
+
+
+def test_jobs_of_one_engine_count_by_their_plans(plan: Callable[..., JobPlan]) -> None:
+    made = plan({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}})
+    stored = json.loads(json.dumps(remember(made)))
+    assert taken_by_plan(stored) == {made.engines.first.address: Need(cpus=4, memory_mib=16384, instances=2)}
+    assert taken_by_plan({"name": "search"}) == {}

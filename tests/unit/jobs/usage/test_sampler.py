@@ -29,9 +29,9 @@ def answer(status: int, body: bytes) -> bytes:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(short_folder: Path) -> Iterator[Serve]:
     """An engine that answers every question but the greeting in the same way."""
-    path = str(tmp_path / "engine.sock")
+    path = str(short_folder / "engine.sock")
     listener = socket.socket(socket.AF_UNIX)
     threads: list[threading.Thread] = []
 

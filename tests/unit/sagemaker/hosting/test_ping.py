@@ -4,11 +4,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from smlocal.sagemaker.hosting.servers import ping
+from smlocal.jobs.host.host_run import HostRun
+from smlocal.jobs.planning.aspects.serving.plan import ServerPlan
+from smlocal.sagemaker.hosting.servers import Server, ping, ports_taken
 
 
 @pytest.fixture
@@ -61,3 +63,17 @@ def test_nothing_that_listens_is_not_healthy() -> None:
         address = free.getsockname()
     trouble = ping(address, seconds=60)
     assert trouble == f"nothing can be reached at port {address[1]}: Connection refused"
+
+
+def test_nothing_is_started_if_another_program_has_a_port() -> None:
+    """In a place with one table of ports, that program would answer the pings."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        ports = [each.getsockname()[1] for each in (free, taken)]
+        plans = [ServerPlan(variant="V", instance=1, called="c", number=1, port=port, startup=1.0) for port in ports]
+        servers = [Server(run=cast("HostRun", None), plan=each) for each in plans]
+        errors = ports_taken(servers)
+        assert [str(errors[number]) for number in range(2)] == [
+            f"another program has port {ports[1]} of this machine"
+        ] * 2
+        assert ports_taken(servers[:1]) == {}

@@ -93,6 +93,7 @@ def test_one_container_of_a_list_is_a_model_too() -> None:
         ({"Local": {"Serving": {"PingSeconds": 0}}}, "PingSeconds"),
         ({"Local": {"Serving": {"Ping": 1}}}, "Ping"),
         ({"Local": {"Output": "out"}}, "Local.Output: endpoints have no use for it"),
+        ({"Local": {"Network": "host"}}, "Local.Network: containers that serve listen at port 8080, which another"),
         ({"Local": {"Engines": ["a", "b"]}}, "an endpoint runs on one engine"),
         ({"Local": {"Region": "not a region"}}, "Local.Region"),
         ({"ProductionVariants": [{"InstanceType": "ml.none.large"}]}, "member.instanceType"),

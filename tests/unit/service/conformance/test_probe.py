@@ -44,6 +44,7 @@ def test_it_is_one_file_for_old_versions_of_python_without_dependencies() -> Non
     assert roots <= sys.stdlib_module_names
 
 
+@pytest.mark.linux("the program runs in a container")
 def test_no_look_ends_the_program() -> None:
     # Outside a container there is no /opt/ml: those looks are errors, and the others are there.
     seen = document("everything", "algo-1")

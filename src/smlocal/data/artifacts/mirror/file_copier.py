@@ -8,6 +8,7 @@ import fcntl
 import math
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,14 @@ from dataclasses import replace
 from signal import SIGURG
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.mirror.target import FileChangedError, MirrorState, OpenTarget, PathConflictError, always
+from smlocal.data.artifacts.mirror.target import (
+    FileChangedError,
+    MirrorState,
+    OpenTarget,
+    PathConflictError,
+    always,
+    unnamed_copy,
+)
 from smlocal.terms.checkpoints import Stamp
 
 _CLOCK_TICK_SECONDS = 0.02
@@ -70,9 +78,8 @@ class FileCopier:
         data = read_unwritten(source, most=_SMALL, tries=tries) if status.st_size <= _SMALL else None
         if data is None:
             return math.inf if has_writer(source) else _RETRY_SECONDS
-        with open(os.memfd_create("mirror"), "w+b") as copy:
+        with unnamed_copy() as copy:
             copy.write(data)
-            copy.flush()
             self._write(path, copy.fileno(), status, target, recent=True)
         return None
 
@@ -158,14 +165,23 @@ def read_unwritten(descriptor: int, *, most: int, tries: int = 1) -> bytes | Non
 @contextmanager
 def _lease(descriptor: int) -> Iterator[bool | None]:
     """Yield whether the file has a writer; if not, there can be none inside the `with` block."""
+    written = _take_lease(descriptor)
     try:
-        # The default signal for "somebody waits for the lease" would end this process; SIGURG is ignored by default.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, SIGURG)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-    except OSError as error:
-        yield True if error.errno == errno.EAGAIN else None
-        return
-    try:
-        yield False
+        yield written
     finally:
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        if written is False:
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+def _take_lease(descriptor: int) -> bool | None:
+    """As `has_writer`: if there is none, the lease is held."""
+    written = None
+    if sys.platform == "linux":
+        try:
+            # The default signal for "somebody waits for the lease" would end this process; SIGURG is ignored.
+            fcntl.fcntl(descriptor, fcntl.F_SETSIG, SIGURG)
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            written = False
+        except OSError as error:
+            written = True if error.errno == errno.EAGAIN else None
+    return written

@@ -7,6 +7,7 @@ import errno
 import math
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -211,9 +212,11 @@ class HostMirror:
             self._scan_at = now + SCAN_SECONDS
 
     def _cannot_watch(self, now: float) -> None:
+        why = "only Linux can do that"
+        if sys.platform == "linux":
+            why = "fs.inotify.max_user_watches or max_user_instances is too low"
         self.note(
-            f"{self.host}: not all folders can be watched (fs.inotify.max_user_watches or max_user_instances is too "
-            f"low); they were scanned every {SCAN_SECONDS:g} s instead"
+            f"{self.host}: not all folders can be watched ({why}); they were scanned every {SCAN_SECONDS:g} s instead"
         )
         self._scan_at = now + SCAN_SECONDS
 

@@ -52,12 +52,12 @@ class Mirror:
     notes: list[str] = field(default_factory=list)
     """Problems, each one once."""
     _stopping: Event = field(default_factory=Event)
-    _wakeup: int = -1
+    _wakeup: tuple[int, int] = (-1, -1)
     _thread: Thread | None = None
 
     def start(self) -> None:
         """Start the thread. It first mirrors what differs already."""
-        self._wakeup = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._wakeup = os.pipe()
         self._thread = Thread(target=self._run, name=f"{self.name}-mirror", daemon=True)
         self._thread.start()
 
@@ -66,10 +66,11 @@ class Mirror:
         if self._thread is None:
             return
         self._stopping.set()
-        os.eventfd_write(self._wakeup, 1)
+        os.write(self._wakeup[1], b"\0")
         self._thread.join()
         self._thread = None
-        os.close(self._wakeup)
+        for descriptor in self._wakeup:
+            os.close(descriptor)
 
     def note(self, text: str) -> None:
         """Record a problem."""
@@ -101,7 +102,7 @@ class Mirror:
             )
             stack.callback(mirrors[each.host].close)
         poll = select.poll()
-        poll.register(self._wakeup, select.POLLIN)
+        poll.register(self._wakeup[0], select.POLLIN)
         if watches.descriptor is not None:
             poll.register(watches.descriptor, select.POLLIN)
         for mirror in mirrors.values():

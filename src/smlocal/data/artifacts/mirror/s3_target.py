@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.data.artifacts.mirror.target import FileChangedError, always, check_unchanged
+from smlocal.data.artifacts.mirror.target import FileChangedError, always, check_unchanged, unnamed_copy
 from smlocal.data.sources.progress import Meter, Progress
 from smlocal.data.sources.s3.client import S3Client
 from smlocal.data.sources.s3.error_responses import FetchCancelledError, until_cancelled, upload_reason
@@ -43,6 +43,10 @@ class S3Target:
     def exists(self) -> bool:
         """True: finding out takes a request."""
         return True
+
+    def ignores_case(self) -> bool:
+        """Keys are compared by their bytes."""
+        return False
 
     @contextmanager
     def open(self) -> Iterator["OpenPrefix"]:
@@ -109,7 +113,7 @@ class OpenPrefix:
     def _put(self, location: UploadTarget, source: int, unchanged: Callable[[], bool]) -> None:
         # An object is visible as soon as it is sent, so the file is copied and checked before.
         with ExitStack() as stack:
-            copy = stack.enter_context(open(os.memfd_create("mirror"), "w+b", buffering=0))
+            copy = stack.enter_context(unnamed_copy())
             size = 0
             while piece := os.pread(source, _READ_BYTES, size):
                 copy.write(piece)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from smlocal.base.alike_names import alike_key
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import artifact_errors
 from smlocal.data.artifacts.mirror.target import OpenTarget, PathConflictError, Target
@@ -53,6 +54,7 @@ def save(
     to_write: _Files = {entry.path: (tree, entry) for tree, entry in merged if entry.is_file}
     clashes = [*_clashes_with_mirrored(to_write, owners, clashes), *clashes]
     to_delete = _deleted(trees, restored, to_write, owners, shared=shared)
+    _leave_out_alike(trees, to_write, target, notes)
     if not to_write and not (to_delete and target.exists()):
         return SaveReport(written=(), deleted=(), notes=tuple(notes), clashes=tuple(clashes))
     with artifact_errors(), target.open() as opened:
@@ -71,6 +73,28 @@ def save(
         notes=tuple(notes),
         clashes=tuple(clashes),
     )
+
+
+def _leave_out_alike(trees: Sequence[HostTree], to_write: _Files, target: Target, notes: list[str]) -> None:
+    """Save one of the files whose names are one at a target that ignores case, and say which are not saved.
+
+    The mirror has written all of them to the same file, one after the other: so the first is written again.
+    """
+    files: _Files = {entry.path: (tree, entry) for tree in trees for entry in tree.entries if entry.is_file}
+    names: dict[str, list[bytes]] = {}
+    for path in files:
+        names.setdefault(alike_key(os.fsdecode(path)), []).append(path)
+    alike = [sorted(paths) for paths in names.values() if len(paths) > 1]
+    if not alike or not target.ignores_case():
+        return
+    for first, *others in alike:
+        to_write[first] = files[first]
+        for path in others:
+            to_write.pop(path, None)
+            notes.append(
+                f"{files[path][0].host}: {os.fsdecode(path)} was not saved: "
+                f"the destination, which ignores case, has one file for it and {os.fsdecode(first)}"
+            )
 
 
 def _write_all(target: OpenTarget, to_write: _Files, notes: list[str]) -> list[bytes]:
@@ -173,7 +197,15 @@ def _files_below(folder: bytes, trees: Sequence[HostTree], decided: set[bytes]) 
 def _conflicting(to_delete: set[bytes], to_write: _Files) -> set[bytes]:
     """Files to delete first: a file in place of a needed folder, and files in a folder in place of a new file."""
     needed = _folders_above(to_write)
-    return {path for path in to_delete if path in needed or not to_write.keys().isdisjoint(_folders_above([path]))}
+    # Some disks would take it for a file that was just written.
+    keys = {alike_key(os.fsdecode(path)) for path in to_write} if to_delete else set()
+    return {
+        path
+        for path in to_delete
+        if path in needed
+        or not to_write.keys().isdisjoint(_folders_above([path]))
+        or alike_key(os.fsdecode(path)) in keys
+    }
 
 
 def _folders_above(paths: Iterable[bytes]) -> set[bytes]:

@@ -4,12 +4,14 @@ import errno
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import field, replace
 from types import TracebackType
-from typing import Protocol, Self
+from typing import IO, Protocol, Self
 
+from smlocal.base.alike_names import ignores_case
 from smlocal.base.files import FOLDER, NEW, Check, no_check, open_folder
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.data.artifacts.atomic_write import copy_bytes, sync_file
@@ -24,6 +26,17 @@ class PathConflictError(Exception):
         """`path` is where the conflict is, relative to the target."""
         super().__init__(path)
         self.path = path
+
+
+def unnamed_copy() -> IO[bytes]:
+    """A new file without a name and without a buffer, in memory if the system can."""
+    if sys.platform == "linux":
+        made: IO[bytes] = open(os.memfd_create("mirror"), "w+b", buffering=0)  # noqa: SIM115 - the caller closes it
+    else:
+        from tempfile import TemporaryFile
+
+        made = TemporaryFile(buffering=0)  # noqa: SIM115 - likewise
+    return made
 
 
 class FileChangedError(Exception):
@@ -60,6 +73,10 @@ class Target(Protocol):
 
     def exists(self) -> bool:
         """False if there can be nothing to delete."""
+        ...
+
+    def ignores_case(self) -> bool:
+        """Whether names that differ only in case are one."""
         ...
 
     def open(self) -> AbstractContextManager[OpenTarget]:
@@ -168,6 +185,10 @@ class FolderTarget:
     def exists(self) -> bool:
         """False if there is nothing to delete."""
         return os.path.isdir(self.path)
+
+    def ignores_case(self) -> bool:
+        """Asked of the disk."""
+        return ignores_case(self.path)
 
     def open(self) -> "OpenFolder":
         """Create the folder if necessary."""

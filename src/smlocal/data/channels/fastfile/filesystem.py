@@ -1,6 +1,7 @@
 """The file system of a FastFile channel, independent of FUSE: errors are `OSError`, and data is in a bounded cache."""
 
 import mmap
+import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
@@ -188,7 +189,7 @@ class Blocks:
             return self._spare.pop()
         # A bytearray would be zeroed, and kept by the allocator.
         pages = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if length == CHUNK:
+        if sys.platform == "linux" and length == CHUNK:
             pages.madvise(mmap.MADV_HUGEPAGE)
         return memoryview(pages)
 

@@ -4,6 +4,7 @@ import fcntl
 import os
 import select
 import stat
+import sys
 from errno import EBADF, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EXDEV
 from threading import Lock
 
@@ -16,13 +17,13 @@ class Stop:
     """Set once, from any thread; has a descriptor to poll together with others."""
 
     def __init__(self) -> None:
-        self._descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._descriptor, self._other = os.pipe()
         self._set = False
 
     def set(self) -> None:
         """Stop the feed."""
         self._set = True
-        os.eventfd_write(self._descriptor, 1)
+        os.write(self._other, b"\0")
 
     @property
     def is_set(self) -> bool:
@@ -45,9 +46,14 @@ class Stop:
     def close(self) -> None:
         """Close the descriptor, when no thread polls it any more."""
         os.close(self._descriptor)
+        os.close(self._other)
 
 
 _MODE = 0o666
+if sys.platform == "linux":
+    _NAME = os.O_PATH
+else:  # such channels are refused
+    _NAME = os.O_RDONLY | os.O_NONBLOCK
 _NO_LINKS = {EOPNOTSUPP, EPERM, EXDEV}
 
 
@@ -97,7 +103,7 @@ class Fifo:
 
 def _descriptor_of(name: str, directory: int | None = None) -> int:
     """A descriptor of this FIFO, made readable for all users; `FileExistsError` if it is no longer a FIFO."""
-    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    descriptor = os.open(name, _NAME | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         os.chmod(_proc_path(descriptor), _MODE)
         return descriptor
@@ -188,7 +194,7 @@ class FifoWriter:
         while self._splices:
             self._stop.check()
             try:
-                return os.splice(file, self._descriptor, count, offset_src=start, flags=os.SPLICE_F_NONBLOCK)
+                return _spliced(file, start, self._descriptor, count)
             except BlockingIOError:
                 self._wait()
             except BrokenPipeError:
@@ -217,13 +223,25 @@ class FifoWriter:
         self._stop.check()
 
 
-def _enlarge(descriptor: int) -> None:
-    """Fewer switches between writer and reader; the kernel refuses if one user has many large pipes."""
-    size = _BUFFER
-    while size > _SMALLEST:
-        try:
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
-        except OSError:
-            size //= 2
-        else:
-            return
+if sys.platform == "linux":
+
+    def _spliced(file: int, start: int, to: int, count: int) -> int:
+        return os.splice(file, to, count, offset_src=start, flags=os.SPLICE_F_NONBLOCK)
+
+    def _enlarge(descriptor: int) -> None:
+        """Fewer switches between writer and reader; the kernel refuses if one user has many large pipes."""
+        size = _BUFFER
+        while size > _SMALLEST:
+            try:
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
+            except OSError:
+                size //= 2
+            else:
+                return
+else:
+
+    def _spliced(*_: int) -> int:
+        raise OSError(ENOSYS, os.strerror(ENOSYS))
+
+    def _enlarge(_: int) -> None:
+        """Pipes have the size that they have."""

@@ -1,6 +1,7 @@
 """Downloads objects to files, in parallel over objects and over the parts of large ones."""
 
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -76,11 +77,8 @@ class NewFile:
         folder = os.path.dirname(path) or "."
         self._temporary = ""
         self._lock = threading.Lock()
-        try:
-            self._file = os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, _MODE)
-        except OSError as error:
-            if error.errno not in _NO_UNNAMED_FILES:
-                raise
+        self._file = _unnamed_file(folder)
+        if self._file < 0:
             self._temporary = f"{folder}/.smlocal-{token_hex(8)}"
             self._file = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         os.fchmod(self._file, _MODE)  # whatever the umask
@@ -146,6 +144,18 @@ class NewFile:
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
+
+
+def _unnamed_file(folder: str) -> int:
+    """Its descriptor; -1 if this system or file system has no such files."""
+    file = -1
+    if sys.platform == "linux":
+        try:
+            file = os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, _MODE)
+        except OSError as error:
+            if error.errno not in _NO_UNNAMED_FILES:
+                raise
+    return file
 
 
 @dataclass(eq=False, kw_only=True, slots=True)

@@ -72,4 +72,6 @@ def hold_in_the_end(made: Rig, before: dict[str, str], operations: list[tuple[st
         carry_out(made, folder, operation)
     made.finish()
     assert files_in(made.target) == files_in(folder)
-    assert made.notes == []
+    assert [
+        each for each in made.notes if "scanned every" not in each
+    ] == []  # as it is where nothing tells what changes

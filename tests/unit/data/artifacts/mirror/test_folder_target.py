@@ -10,6 +10,7 @@ from smlocal.data.artifacts.mirror import host_mirror
 from smlocal.data.artifacts.mirror.target import FolderTarget
 
 
+@pytest.mark.linux("the kernel tells what changes")
 def test_a_target_that_cannot_be_written_is_tried_again(rig: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_mirror, "_RETRY_SECONDS", 0.2)
     made = rig()

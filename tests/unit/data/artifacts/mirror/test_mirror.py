@@ -14,6 +14,7 @@ from smlocal.terms.checkpoints import Restored, Stamp
 
 
 @pytest.mark.slow(0.5)
+@pytest.mark.linux("the kernel tells what changes")
 def test_new_changed_and_deleted_files(rig: Rigs) -> None:
     made = rig()
     folder = made.start()

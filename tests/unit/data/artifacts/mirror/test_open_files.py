@@ -36,6 +36,7 @@ def rewritten(path: Path, going: Path) -> Iterator[None]:
         assert writer.wait() == 0
 
 
+@pytest.mark.linux("the kernel tells whether a file is being written")
 def test_a_file_is_not_shown_before_it_is_closed(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -54,6 +55,7 @@ def test_a_file_is_not_shown_before_it_is_closed(rig: Rigs) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the kernel tells whether a file is being written")
 def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs) -> None:
     made = rig()
     folder = made.start()
@@ -87,6 +89,7 @@ def test_logs_are_mirrored_while_they_are_open(rig: Rigs) -> None:
     assert files_in(made.target) == {"events": b"xxxend"}
 
 
+@pytest.mark.linux("the kernel tells whether a file is being written")
 def test_whether_somebody_writes(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("1")
@@ -100,6 +103,7 @@ def test_whether_somebody_writes(tmp_path: Path) -> None:
         os.close(reader)
 
 
+@pytest.mark.linux("the kernel tells whether a file is being written")
 def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("1")

@@ -3,7 +3,6 @@
 import errno
 import os
 import shutil
-import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.kit import examples
 
+from smlocal.base.unix_sockets import listen_at
 from smlocal.data.artifacts.mirror import target as folder_target_module
 from smlocal.data.artifacts.mirror.save import SaveReport, save
 from smlocal.data.artifacts.mirror.target import FolderTarget
@@ -195,13 +195,7 @@ def test_links_sockets_and_uploads_under_way_are_left_out(job: Callable[..., Job
     (host / "folder-link").symlink_to("/etc")
     (host / "was_file").unlink()
     (host / "was_file").symlink_to("a")
-    listener = socket.socket(socket.AF_UNIX)
-    here = os.open(host, os.O_RDONLY)
-    try:
-        listener.bind(f"/proc/self/fd/{here}/socket")  # a short way to a long path
-    finally:
-        os.close(here)
-        listener.close()
+    listen_at(str(host / "socket")).close()
     report = made.save()
     assert files_in(made.prefix) == {"a": "1", "was_file": "restored"}
     assert sorted(report.notes) == [

@@ -217,6 +217,7 @@ print(int(re.search(r"VmHWM:\\s+([0-9]+)", Path("/proc/self/status").read_text()
 
 
 @pytest.mark.slow(8)
+@pytest.mark.linux("the kernel tells the memory of this moment")
 def test_a_million_lines_need_little_memory(tmp_path: Path) -> None:
     with (tmp_path / "m").open("w") as file:
         file.writelines(

@@ -204,8 +204,13 @@ def _too_few(hosts: Sequence[Host], counts: Sequence[int], pool: Sequence[str]) 
     )
 
 
+_SPACE = "the instance of this space has no GPU"
+
+
 def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
     missing = []
+    if engine.place is not None and facts.ids is None:
+        return [_SPACE]
     if engine.local and not engine.desktop and facts.ids is None and not any(map(os.path.exists, _DRIVER)):
         missing.append("no NVIDIA driver on this machine")
     elif facts.trouble is not None:
@@ -219,6 +224,8 @@ def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
 
 def _remedies(missing: Sequence[str]) -> list[str]:
     remedies = []
+    if _SPACE in missing:
+        remedies.append("Run the space on an instance type that has GPUs;")
     if any("driver" in each for each in missing):
         remedies.append("Install the NVIDIA driver, so that nvidia-smi shows the GPUs;")
     if any("toolkit" in each for each in missing):

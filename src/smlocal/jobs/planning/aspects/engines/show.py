@@ -89,6 +89,16 @@ def _slow(plan: JobPlan, work: Workload) -> str | None:
     )
 
 
+def _alike(plan: JobPlan, work: Workload) -> str | None:
+    if not plan.engines.first.ignores_case or not plan.engines.first.shares_folders:
+        return None
+    return (
+        "the disk of smlocal's home ignores case: names that differ only in case are one file in the container's "
+        "/opt/ml, of which the last one that is written stays. To tell them apart, set SMLOCAL_HOME to a folder on a "
+        "case-sensitive disk"
+    )
+
+
 def _endpoints(plan: JobPlan, work: Workload) -> str | None:
     engine = next((each for each in plan.engines.each if each.rootless or not each.local), None)
     if not work.local.Endpoints or engine is None:
@@ -122,6 +132,7 @@ ENGINE_RULES = (
     NoteRule(id="several-engines", says=_several),
     NoteRule(id="engine-untried", says=_untried),
     NoteRule(id="folders-slow", says=_slow),
+    NoteRule(id="folders-ignore-case", says=_alike),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),
     RareRules(when=lambda plan, _: plan.engines.first.place, rules=PLACE_RULES),

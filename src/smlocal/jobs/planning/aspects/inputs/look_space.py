@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
-from smlocal.data.channels.copy import MAY_COMPRESS, file_system_at
+from smlocal.data.channels.copy import UNSURE_SIZES, file_system_at
 from smlocal.errors.of_jobs import DiskTooSmallError
 from smlocal.jobs.planning.model import JobPlan
 
@@ -26,7 +26,7 @@ def check_space(plan: JobPlan, home: str) -> None:
     """Refuse data that is larger than the free space, where its size is known."""
     data, free = [*_brought(plan)], free_bytes(home)
     # A file system that reports no space at all may know no sizes; one that is full is noticed before.
-    if not free or _sum(data) <= free or (kind := file_system_at(home)) in MAY_COMPRESS:
+    if not free or _sum(data) <= free or (kind := file_system_at(home)) in UNSURE_SIZES:
         return
     if kind == _SHARES_COPIES:
         data = [each for each in data if each.downloaded]

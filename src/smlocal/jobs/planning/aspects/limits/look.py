@@ -37,6 +37,8 @@ def why_no_volume(engine: EngineFacts) -> str | None:
     """Why volumes of a fixed size cannot be created here; None if they can."""
     if os.geteuid() != 0:
         return "only root can create a disk of a fixed size"
+    if engine.place is not None:
+        return f"{engine.place.name} allows no privileges"
     if not engine.local or engine.desktop or engine.rootless:
         return "the engine runs in a virtual machine, or without root"
     if not os.path.exists("/dev/loop-control"):

@@ -107,6 +107,9 @@ def refuse_host_network(local: LocalSettings, hosts: int, *, engines: int) -> No
         f"a job with {hosts} hosts: they would share every port and the one name of that machine": hosts > 1,
         f"{engines} engines: each is on the network of its own machine": engines > 1,
         "Local.Networks: a container on that network cannot join others": bool(local.Networks),
+        "Local.Credentials: they are given to addresses of the job's containers, and this one has none": (
+            local.Credentials != "none"
+        ),
         "Local.DebugPort: the debugger would be open to everybody who reaches that machine": bool(local.DebugPort),
     }
     asked = [reason for reason, is_so in reasons.items() if is_so]

@@ -51,6 +51,13 @@ def _debug_port(plan: JobPlan, work: Workload) -> str | None:
     return "the port for the debugger is one of this space: nothing is published in front of it"
 
 
+def _rules(plan: JobPlan, work: Workload) -> str | None:
+    place = plan.engines.first.place
+    if place is None or not plan.rules.each:
+        return None
+    return f"debugger rules are on the network {place.network} too, with the usual rights of a container"
+
+
 def _server_ports(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     servers = [host.server for host in plan.hosts if host.server is not None]
@@ -61,10 +68,11 @@ def _server_ports(plan: JobPlan, work: Workload) -> str | None:
 
 
 PLACE_RULES = (
-    NoteRule(id="studio", says=_network),
+    NoteRule(id="studio-network", says=_network),
     NoteRule(id="studio-ports", says=_server_ports),
     NoteRule(id="studio-folders", says=_folders),
     NoteRule(id="studio-usage", says=_usage),
     NoteRule(id="studio-changes", says=_changes, warning=True),
     NoteRule(id="studio-debugger", says=_debug_port),
+    NoteRule(id="studio-rules", says=_rules),
 )

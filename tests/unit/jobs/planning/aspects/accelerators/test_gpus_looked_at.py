@@ -1,8 +1,10 @@
 """The remedy for an engine that gives no GPU, by its message."""
 
+from dataclasses import replace
+
 import pytest
 
-from smlocal.engine.facts import EngineFacts
+from smlocal.engine.facts import EngineFacts, Place
 from smlocal.errors import GpuUnavailableError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.accelerators.look import try_gpus
@@ -26,14 +28,14 @@ class Refusing:
     """An engine of which only this is asked."""
 
     def __init__(self, said: str) -> None:
-        self.said = said
+        self.said, self.engine = said, ELSEWHERE
 
     def probe(self, _image: str, _labels: object, *, devices: GpuDevices) -> str:
         assert devices.cdi
         return self.said
 
     def facts(self) -> EngineFacts:
-        return ELSEWHERE
+        return self.engine
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,13 @@ def test_each_has_its_own(said: str, missing: str, cure: str) -> None:
         try_gpus(hosts, LocalSettings(), GpuFacts(cdi=True), Refusing(said), "i")  # type: ignore[arg-type]  # see above
     assert caught.value.details == (said,)
     assert cure in caught.value.remedy[0]
+
+
+def test_nobody_installs_a_driver_in_studio() -> None:
+    """Its spaces are machines of the service."""
+    there = Refusing("could not select device driver")
+    there.engine = replace(ELSEWHERE, local=True, place=Place(app="JupyterLab"))
+    hosts = homogeneous(1, "ml.g4dn.xlarge")
+    with pytest.raises(GpuUnavailableError, match="the instance of this space has no GPU") as caught:
+        try_gpus(hosts, LocalSettings(), GpuFacts(cdi=True), there, "i")  # type: ignore[arg-type]  # see above
+    assert caught.value.remedy[0] == "Run the space on an instance type that has GPUs;"
