@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from smlocal.base.at_use import at_use
 from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.engine.engines import Engines, connect, engines_at
 from smlocal.engine.http import chosen_timeouts
@@ -44,11 +42,6 @@ from smlocal.jobs.supervision import make_context, supervise_submitted, supervis
 from smlocal.jobs.supervisor import Supervisor, end_job
 from smlocal.jobs.view import Reporter
 from smlocal.terms.statuses import INTERNAL_ERROR, NO_CAPACITY, JobPhase, JobStatus, PhaseMessage, StopCause
-
-if TYPE_CHECKING:
-    from smlocal.jobs.spreading import leave_alone
-else:
-    leave_alone = at_use("smlocal.jobs.spreading", "leave_alone")
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
@@ -153,7 +146,6 @@ def _not_back(engines: Engines) -> SmlocalError | None:
 def _end_without_engine(store: Store, plan: JobPlan, lost: SmlocalError) -> None:
     """End it as lost, so that what leads it goes on with other engines, or as its first supervisor has decided."""
     decision = (store.document(plan.name, LOCAL) or {}).get(DECISION)
-    leave_alone(store, plan.engine_addresses)
     remember_left(store, plan, plan.engine_addresses)
     release_space(store.directory(plan.name))
     clear_disk(store.directory(plan.name))
