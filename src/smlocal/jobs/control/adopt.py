@@ -16,8 +16,8 @@ from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError,
 from smlocal.jobs.container_supervisor import ContainerSupervisor, remember_left
 from smlocal.jobs.context import ContainerContext, Context
 from smlocal.jobs.control.found_containers import find_containers, hosts_with_containers, remove_unseen
-from smlocal.jobs.control.requests import StagingStoppedError, StopSignals
-from smlocal.jobs.decide.events import unexpected_error
+from smlocal.jobs.control.requests import StopSignals
+from smlocal.jobs.decide.events import StagingStoppedError, unexpected_error
 from smlocal.jobs.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL, decided_ending
 from smlocal.jobs.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, clear_this_engine
