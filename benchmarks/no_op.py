@@ -11,7 +11,7 @@ from pathlib import Path
 
 from costs import Cost, keep_costs
 from measure import Ended, Samples, alternate_all, execute
-from results import Figure, Size, comparison, main
+from results import OTHER_COMMIT, Figure, Size, comparison, main
 from workplace import BIN, NO_OP, ROOT, image, workplace
 
 BOUND = 1.4
@@ -46,7 +46,7 @@ def measure(size: Size) -> list[Figure]:
         ),
     ]
     for commit in commits:
-        of = f"that of commit {commit}"
+        of = f"{OTHER_COMMIT} {commit}"
         figures += [
             comparison(f"no-op job ÷ {of}", seconds[_HERE], seconds[commit], COMMIT_BOUND),
             _lowest(f"its processor time ÷ {of}", processor[_HERE], processor[commit], COMMIT_BOUND),

@@ -1,12 +1,10 @@
-"""The measurements, as a table on the screen and, dated, at the end of RESULTS.md."""
+"""The measurements, as a table on the screen and, dated, in RESULTS.md, which has the last full run of each script."""
 
 import argparse
 import os
-import platform
-import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,15 +13,21 @@ from measure import Samples
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
+OTHER_COMMIT = "that of commit"
+"""In the name of a figure: the table by commit has it."""
 ROUNDS = 10
 """Fewer are good for trying a script out, and are not recorded."""
 
-_HEAD = """\
+HEAD = """\
 # Results
 
-Every section is one run of a script of this folder, newest last; README.md says what each measures. A cell has the
-median, and in brackets the lowest and the highest of the rounds.
+The last full run of each script of this folder; README.md says what each measures. A cell has the median, and in
+brackets the lowest and the highest of the rounds. All on machines with 2 cores and Docker 20.10; only ratios can be
+compared between days. Earlier figures: `git log -p benchmarks/RESULTS.md`.
+
 """
+COLUMNS = ("what", "smlocal", "against", "figure", "at most", "met", "measured", "commit", "script")
+TABLE_HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +69,7 @@ def main(*benchmarks: Benchmark, compared_with: str | None = None) -> None:
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"runs of each side, {ROUNDS} unless told")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full amounts of data, 1 unless told")
-    parser.add_argument("--no-record", action="store_true", help=f"do not append to {RESULTS.name}")
+    parser.add_argument("--no-record", action="store_true", help=f"do not change {RESULTS.name}")
     if compared_with is not None:
         parser.add_argument(
             "--against",
@@ -78,18 +82,18 @@ def main(*benchmarks: Benchmark, compared_with: str | None = None) -> None:
     against = () if asked is None else tuple(asked or [compared_with])
     full = given.rounds >= ROUNDS and given.scale >= 1
     size = Size(rounds=given.rounds, scale=given.scale, against=against, recorded=full and not given.no_record)
-    figures: list[Figure] = []
-    load = os.getloadavg()[0]
+    figures: dict[str, list[Figure]] = {}
+    print(f"load before: {os.getloadavg()[0]:.1f}", flush=True)
     for benchmark in benchmarks:
         found = benchmark(size)
         print(_table(found), end="\n\n", flush=True)
-        figures += found
+        figures.setdefault(_script_of(benchmark), []).extend(found)
     if given.no_record:
         return
     if not full:
         print("Not recorded: fewer rounds or less data than the figures are about.")
         return
-    _record(figures, load)
+    record(figures)
     print(f"Recorded in {os.path.relpath(RESULTS)}")
 
 
@@ -119,49 +123,49 @@ def megabytes(value: float) -> str:
 
 
 def _table(figures: Sequence[Figure]) -> str:
-    rows = [("what", "smlocal", "against", "figure", "at most", "met")]
-    # A bar within a cell would be the end of it.
-    rows += [
-        (f.what.replace("|", "\\|"), f.ours, f.theirs, f.figure, f.bound, "yes" if f.met else "NO") for f in figures
-    ]
+    rows = [COLUMNS[:6], *map(_texts, figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [_line(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines.insert(1, _line("-" * width for width in widths))
     return "\n".join(lines)
 
 
+def _texts(figure: Figure) -> tuple[str, ...]:
+    # A bar within a cell would be the end of it.
+    what, met = figure.what.replace("|", "\\|"), "yes" if figure.met else "NO"
+    return what, figure.ours, figure.theirs, figure.figure, figure.bound, met
+
+
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _record(figures: Sequence[Figure], load: float) -> None:
-    command = shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
-    if sys.argv[0].endswith(".py"):
-        command = f"python {command}"
-    when = datetime.now().astimezone()
-    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else _HEAD
-    text += (
-        f"\n## {when:%Y-%m-%d %H:%M %z} · `{command}`\n\n{_machine()}; load before: {load:.1f}.\n\n{_table(figures)}\n"
+def _script_of(benchmark: Benchmark) -> str:
+    name = benchmark.__module__
+    return Path(sys.argv[0]).stem if name == "__main__" else name
+
+
+def record(figures: Mapping[str, Sequence[Figure]]) -> None:
+    """Put the figures of these scripts in the place of those of their last run."""
+    before, after = RESULTS.read_text(encoding="utf-8").split(TABLE_HEAD)
+    today, commit = (
+        f"{datetime.now().astimezone():%Y-%m-%d}",
+        _said("git", "-C", str(HERE), "describe", "--always", "--dirty"),
     )
-    RESULTS.write_text(text, encoding="utf-8")
+    rows = [line for line in after.splitlines() if _cells(line)[-1].strip("`") not in figures]
+    rows += [
+        _line((*_texts(figure), today, commit, f"`{script}`"))
+        for script, found in figures.items()
+        for figure in found
+        if OTHER_COMMIT not in figure.what
+    ]
+    # Sorting keeps the order of the rows of one script.
+    table = "\n".join(sorted(rows, key=lambda line: _cells(line)[-1]))
+    RESULTS.write_text(f"{before}{TABLE_HEAD}{table}\n", encoding="utf-8")
 
 
-def _machine() -> str:
-    cores = os.cpu_count() or 1
-    if sys.platform == "linux":
-        cores = len(os.sched_getaffinity(0))
-    engine = _said("docker", "version", "--format", "{{.Server.Version}} (client {{.Client.Version}})")
-    commit = _said("git", "-C", str(HERE), "describe", "--always", "--dirty")
-    return (
-        f"{_processor()}, {cores} core{'s' * (cores != 1)}; Linux {platform.release()}; Docker {engine}; "
-        f"Python {platform.python_version()}; commit {commit}"
-    )
-
-
-def _processor() -> str:
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+def _cells(line: str) -> list[str]:
+    return line.removeprefix("| ").removesuffix(" |").split(" | ")
 
 
 def _said(*command: str) -> str:

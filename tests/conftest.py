@@ -211,6 +211,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if said:
         terminalreporter.section("slow tests")
         terminalreporter.write_line("\n".join(said))
+    audited = os.environ.get("SMLOCAL_AUDITED")
+    if audited is not None:
+        terminalreporter.section("known vulnerabilities")
+        terminalreporter.write_line(Path(audited).read_text(encoding="utf-8").rstrip())
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,7 +1,15 @@
 # shellcheck shell=bash disable=SC2154
 # root and cache come from setup.sh.
 #
-# Pythons other than that of .venv, for the unit tests. They are found, not installed.
+# Pythons other than that of .venv, for the unit tests: those of this machine, else of Debian's testing release.
+
+# shellcheck source=scripts/lib/release.sh
+. "$root/scripts/lib/release.sh"
+
+testing=forky
+testing_folder=$cache/pythons-of/$testing
+# What the tests start, beside Python.
+testing_programs=docker-cli,git,procps,zsh,fish,less,openssh-client,openssl,fuse3,libfuse3-4
 
 # The versions in pyproject.toml, except for that of .venv.
 other_versions() {
@@ -21,6 +29,24 @@ python_of() {
         fi
     done
     return 1
+}
+
+# The newest of other_versions that this machine has.
+newest_here() {
+    local version newest=''
+    for version in $(other_versions); do
+        python_of "$version" >/dev/null && newest=$version
+    done
+    echo "$newest"
+}
+
+# in_testing COMMAND…: the command where the Pythons that this machine lacks are the testing release's.
+in_testing() {
+    local programs=$testing_programs each
+    for each in $(other_versions); do
+        python_of "$each" >/dev/null || programs+=,python$each,python$each-venv
+    done
+    see_to_release "$testing_folder" "$testing" "$programs" && (SMLOCAL_IN_RELEASE=yes in_release "$testing_folder" "$@")
 }
 
 # see_to_python VERSION PYTHON: an environment of that Python with what smlocal and its tests need, in $environment.

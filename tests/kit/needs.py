@@ -21,7 +21,7 @@ _SLACK = 0.05
 """A limit that is further above the count would hide the next growth: lower it then."""
 _PYTHON = (3, 11)
 """Modules of the standard library, and sizes, differ in others."""
-_OF_PYTHON = ("all", "kilobytes", "extensions", "regexes")
+_OF_PYTHON = ("all", "kilobytes", "extensions", "dataclasses", "regexes", "uncalled")
 
 
 @dataclass(frozen=True, kw_only=True)

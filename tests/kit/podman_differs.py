@@ -95,6 +95,8 @@ NOT_OF_AN_ENGINE = (
     "contract/mutation/",  # the tests that it runs are
     "jobs/limits/test_gpus.py",
     "engines/podman/",
+    "doors/place/",  # SageMaker Studio has Docker
+    "engines/studio/",
     "data/s3/",
     "data/sources/",
     "data/in_jobs/test_mac_disk.py",

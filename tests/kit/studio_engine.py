@@ -103,9 +103,9 @@ class _RefusedError(Exception):
 class StudioEngine:
     """Each connection has a thread and is good for one call, as if each client said `Connection: close`."""
 
-    def __init__(self, path: Path, *, home: Path, container: Callable[[], str]) -> None:
-        """`container` is the id of the place's own, which is made after the socket."""
-        self.path, self._home, self._container = path, home, container
+    def __init__(self, path: Path, *, home: Path, there: Path, container: Callable[[], str]) -> None:
+        """`there` is the home's path in the place, and `container` the id of the place's own, which is made later."""
+        self.path, self._home, self._there, self._container = path, home, there, container
         self.calls: list[str] = []
         """Method and path without version of each call that was passed on."""
         self.refused: list[Refused] = []
@@ -172,7 +172,14 @@ class StudioEngine:
                 raise _RefusedError(_FORBIDDEN, why)
             document["Labels"] = {**(document.get("Labels") or {}), _LABEL: self._container()}
             if path == "/containers/create":
-                document["HostConfig"]["NetworkMode"] = network
+                host = document["HostConfig"]
+                host["NetworkMode"] = network
+                host["Binds"] = [
+                    f"{self._here(source)}:{rest}"
+                    for source, _, rest in (b.partition(":") for b in host.get("Binds") or ())
+                ]
+                for mount in host.get("Mounts") or ():
+                    mount["Source"] = self._here(mount.get("Source") or "")
             request = _with_body(request, json.dumps(document).encode())
         self.calls.append(call)
         return request
@@ -190,6 +197,11 @@ class StudioEngine:
         while here.recv(1 << 20):
             pass
 
+    def _here(self, path: str) -> str:
+        """The path on this machine of one in the place."""
+        below = Path(path).is_relative_to(self._there)
+        return str(self._home / Path(path).relative_to(self._there)) if below else path
+
     def _wrong_in(self, path: str, document: Mapping[str, Any]) -> str:
         """Why the document is refused, if it is."""
         if path == "/volumes/create":
@@ -205,7 +217,9 @@ class StudioEngine:
                 binds.append(mount["Source"])
             elif mount["Type"] != "volume" or (mount.get("VolumeOptions") or {}).get("DriverConfig"):
                 return f"{UNKNOWN}{mount}"
-        if outside := [each for each in binds if not Path(os.path.realpath(each)).is_relative_to(self._home)]:
+        if outside := [
+            each for each in binds if not Path(os.path.realpath(self._here(each))).is_relative_to(self._home)
+        ]:
             return f"{BIND}: {outside[0]}"
         named = [name for name in _RISKY if host.get(name)]
         if (host.get("LogConfig") or {}).get("Type"):
@@ -272,10 +286,12 @@ def _pass(here: socket.socket, there: socket.socket) -> None:
 
 @dataclass(kw_only=True)
 class StudioPlace:
-    """A running place. Its folders have the same paths on this machine, so tests can look into them."""
+    """A running place. Tests can look into its home, which usually has the same path on this machine."""
 
     home: Path
-    """$HOME of its user, below which everything is that containers can mount."""
+    """Of its user, as this machine calls it; below it everything is that containers can mount."""
+    there: Path
+    """The same in the place, $HOME."""
     container: str
     engine: StudioEngine
     user: str
@@ -324,7 +340,7 @@ class StudioPlace:
             each for name, value in {**self.environment, **(env or {})}.items() for each in ("-e", f"{name}={value}")
         ]
         options = (*(("-i",) if stdin or terminal else ()), *(("-t",) if terminal else ()))
-        where = ("-w", str(cwd or self.home), "-u", self.user)
+        where = ("-w", str(cwd or self.there), "-u", self.user)
         return ("docker", "exec", *options, *where, *more, self.container, *map(str, command))
 
     def assert_nothing_refused(self) -> None:
@@ -357,19 +373,23 @@ _METADATA: Final = {
     "ResourceName": "default",
 }
 _HERE: Final = "/opt/smlocal"
+_USER: Final = "1000:100" if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
+"""That of Studio, or whoever runs the tests and can give folders to nobody else."""
 
 
 @pytest.fixture
 def place_of() -> Iterator[Callable[..., StudioPlace]]:
     """Makes places. `user` is that of its commands, as in `docker run --user`; `packages` are more folders of
-    Python packages, which commands there can import."""
+    Python packages, which commands there can import; `there` is $HOME, if it has another path than on this machine."""
     folders: list[Path] = []
     places: list[StudioPlace] = []
 
-    def make(*, app: str = "JupyterLab", user: str = "1000:100", packages: Sequence[Path] = ()) -> StudioPlace:
+    def make(
+        *, app: str = "JupyterLab", user: str = _USER, packages: Sequence[Path] = (), there: Path | None = None
+    ) -> StudioPlace:
         folder = Path(tempfile.mkdtemp(prefix="smlocal-place-"))
         folders.append(folder)
-        place = _make_place(folder, app=app, user=user, packages=packages)
+        place = _make_place(folder, app=app, user=user, packages=packages, there=there)
         places.append(place)
         return place
 
@@ -386,9 +406,12 @@ def place(place_of: Callable[..., StudioPlace]) -> StudioPlace:
     return place_of()
 
 
-def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) -> StudioPlace:
+def _make_place(
+    folder: Path, *, app: str, user: str, packages: Sequence[Path], there: Path | None = None
+) -> StudioPlace:
     folder.chmod(0o755)
     home = folder / "home"
+    there = there or home
     home.mkdir()
     if os.geteuid() == 0:
         os.chown(home, int(user.partition(":")[0]), int(user.partition(":")[2] or 0))
@@ -396,10 +419,10 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
     metadata.mkdir()
     (metadata / "resource-metadata.json").write_text(json.dumps({**_METADATA, "AppType": app}))
     container = ""
-    engine = StudioEngine(folder / "docker.sock", home=home, container=lambda: container)
+    engine = StudioEngine(folder / "docker.sock", home=home, there=there, container=lambda: container)
     mounted = {
         engine.path: "/var/run/docker.sock",
-        home: str(home),
+        home: str(there),
         metadata: "/opt/ml/metadata:ro",
         ROOT / "src": f"{_HERE}/src:ro",
         Path(sysconfig.get_path("purelib")): f"{_HERE}/packages:ro",
@@ -407,7 +430,7 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
     }
     more = [f"{_HERE}/more/{number}" for number, _ in enumerate(packages)]
     python = ":".join((*more, f"{_HERE}/src", f"{_HERE}/packages"))
-    environment = {"HOME": str(home), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
+    environment = {"HOME": str(there), "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "USER": "sagemaker-user"}
     container = run_docker(
         "run",
         *("--detach", "--init", "--label", f"{_LABEL}="),
@@ -416,4 +439,4 @@ def _make_place(folder: Path, *, app: str, user: str, packages: Sequence[Path]) 
         *(each for source, target in mounted.items() for each in ("--volume", f"{source}:{target}")),
         build_image(IMAGES / "place"),
     ).strip()
-    return StudioPlace(home=home, container=container, engine=engine, user=user, environment=environment)
+    return StudioPlace(home=home, there=there, container=container, engine=engine, user=user, environment=environment)

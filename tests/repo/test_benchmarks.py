@@ -58,3 +58,31 @@ def test_the_costs_of_a_commit_take_the_place_of_what_was_measured_before(
         ["| bbbb", "2001-01-02 00:00", "600 ms", "2.00"],
     ]
     assert [line for line in after if line not in added] == before
+
+
+def test_a_run_takes_the_place_of_the_last_run_of_its_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import results
+
+    kept = tmp_path / "RESULTS.md"
+    kept.write_text(results.HEAD + results.TABLE_HEAD, encoding="utf-8")
+    monkeypatch.setattr(results, "RESULTS", kept)
+
+    def figure(what: str, value: str) -> "results.Figure":
+        return results.Figure(what=what, ours="1 s", theirs="", figure=value, bound="2", met=True)
+
+    results.record(
+        {"stop": [figure("a | b", "1"), figure(f"{results.OTHER_COMMIT} abc", "1")], "idle": [figure("c", "1")]}
+    )
+    results.record({"stop": [figure("d", "2"), figure("a | b", "2")]})
+    table = kept.read_text(encoding="utf-8").partition(results.TABLE_HEAD)[2].splitlines()
+    assert [(line.split(" | ")[0], line.split(" | ")[-1]) for line in table] == [
+        ("| c", "`idle` |"),
+        ("| d", "`stop` |"),
+        ("| a \\| b", "`stop` |"),
+    ]
+
+
+def test_the_table_has_figures_of_scripts_that_are_there() -> None:
+    table = (BENCHMARKS / "RESULTS.md").read_text(encoding="utf-8").partition("| script |\n")[2]
+    assert {*re.findall(r"`(\w+)` \|$", table, re.MULTILINE)} <= SCRIPTS

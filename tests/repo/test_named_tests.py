@@ -61,3 +61,10 @@ def is_there(test: str) -> bool:
 def _functions(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+
+
+def test_no_two_test_files_are_the_same() -> None:
+    names: dict[bytes, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        names.setdefault(path.read_bytes(), []).append(str(path.relative_to(ROOT)))
+    assert [same for same in names.values() if len(same) > 1] == []

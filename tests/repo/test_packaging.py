@@ -21,8 +21,8 @@ from tests.kit import Run
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 _BUILD = "import sys; from hatchling import build; print(getattr(build, 'build_' + sys.argv[1])(sys.argv[2]))"
-_LARGEST = 2_050_000
-"""Bytes of the wheel: 840 modules, each compressed by itself. Without docstrings and comments it would be 1,200,000."""
+_LARGEST = 2_120_000
+"""Bytes of the wheel: 860 modules, each compressed by itself. Without docstrings and comments it would be 1,200,000."""
 _BESIDE_THE_SOURCE = {
     "pyproject.toml",
     "README.md",

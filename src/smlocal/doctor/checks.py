@@ -5,6 +5,7 @@ import platform
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from smlocal.base.alike_names import ignores_case
 from smlocal.base.files import free_bytes
 from smlocal.base.readable import readable_bytes
 from smlocal.data.channels.fastfile.availability import why_no_fuse
@@ -57,7 +58,8 @@ def check_home(machine: Machine) -> Judgement:
     """
     home = home_directory()
     with Store.open(home) as store:
-        found = judge_home(store.home, file_system=file_system_of(store.home, _mounts()))
+        kind = file_system_of(store.home, _mounts())
+        found = judge_home(store.home, file_system=kind, one_case=ignores_case(store.home))
         return found if machine.place is None else there.judge_home_there(machine.place, store.home, found)
 
 
@@ -70,14 +72,14 @@ def _mounts() -> str:
         return ""
 
 
-def judge_home(home: str, *, file_system: str) -> Judgement:
+def judge_home(home: str, *, file_system: str, one_case: bool = False) -> Judgement:
     """Locks and SQLite's shared memory do not work reliably across a network."""
     if file_system in _NETWORK:
         return warning(
             f"{home} is on a network file system ({file_system}): two machines must not use it at once",
             "Set SMLOCAL_HOME to a folder of your own on a local disk.",
         )
-    return fine(f"{home} can be written")
+    return fine(f"{home} can be written{', and its disk takes A and a for one name' if one_case else ''}")
 
 
 def file_system_of(path: str, mounts: str) -> str:

@@ -282,6 +282,7 @@ def ask_newest_release(environment: Mapping[str, str], *, seconds: float) -> str
 
 def _newest_release(environment: Mapping[str, str], seconds: float) -> str | None:
     """In the way that all indexes answer (PEP 691)."""
+    from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
     named = (environment[name] for name in _INDEXES if environment.get(name))
@@ -293,6 +294,9 @@ def _newest_release(environment: Mapping[str, str], seconds: float) -> str | Non
         with urlopen(request, timeout=seconds) as answer:  # noqa: S310 - likewise
             found = json.loads(answer.read(_LARGEST_ANSWER))
         names = [str(each["filename"]) for each in found["files"] if not each.get("yanked")]
+    except HTTPError as error:
+        error.close()  # it is the answer
+        return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, HTTPException):
         return None
     releases = [match[1] for name in names if (match := _RELEASE.match(name))]

@@ -52,19 +52,38 @@ def without_engine(place: Place) -> Iterator[str]:
     yield "Then stop this space and run it again. More: smlocal help studio"
 
 
-_GREETINGS: Final = ("/v1.41/version", "/v1.41/containers/json?limit=1")
-"""Paths without a version are answered with a redirection. Docker 20.10, whose version this is, was there first; newer
-ones say in any answer which version they have, even in one that refuses this one."""
+_OLDEST: Final = "1.41"
+"""Of Docker 20.10, which was there first."""
+_GREETINGS: Final = (f"/v{_OLDEST}/version", f"/v{_OLDEST}/containers/json?limit=1")
+"""Paths without a version are answered with a redirection. An engine says in the headers of any answer which version it
+has, even of one that refuses this one."""
 _VERSION: Final = "api-version"
+_FINE: Final = 200
 
 
 def greet(get: Callable[[str], Answer]) -> dict[str, str]:
-    """The headers, with product and API version, of the first of these calls that the engine itself answers."""
+    """The headers, with product and API version, of the first of these calls that the engine itself answers.
+
+    A proxy between may keep the headers to itself: then the document says it, or the version that was asked for is it.
+    """
     said = ""
     for target in _GREETINGS:
         with get(target) as answer:
             body = answer.read()
+            told = _json(body) if answer.status == _FINE else None
             if _VERSION in answer.headers:
                 return answer.headers
+            if isinstance(told, dict) and told.get("ApiVersion"):
+                server = f"Docker/{told.get('Version') or ''} ({told.get('Os') or 'linux'})"
+                return {"server": server, **answer.headers, _VERSION: str(told["ApiVersion"])}
+            if isinstance(told, list):
+                return {**answer.headers, _VERSION: _OLDEST}
             said = said or f"status {answer.status} without an API version: {body[:200]!r}"
     raise BrokenAnswerError(said)
+
+
+def _json(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None

@@ -1,4 +1,4 @@
-"""The engine of a place that restricts it, such as SageMaker Studio: only calls that are known to be allowed are made.
+"""The engine of a place that restricts it: only calls that are known to be allowed are made.
 
 What a call would tell is found out in another way, or left out where a method may say that it is not known; else
 `PlaceRefusedError` says so before anything is sent. Archives of a container's files are not known to pass, so `tar` in
@@ -9,7 +9,8 @@ import json
 import posixpath
 import select
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from smlocal.engine.docker import DockerEngine
@@ -27,7 +28,7 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.errors import EngineError
+from smlocal.errors import EngineError, PlaceRefusedError
 
 if TYPE_CHECKING:
     from smlocal.engine.output import ProcessConnection
@@ -60,6 +61,8 @@ class PlaceEngine(DockerEngine):
         """Store the address; nothing is sent yet."""
         super().__init__(endpoint)
         self.place = place
+        self._mounts: dict[str, tuple[Mount, ...]] = {}
+        """By container. The place may call folders otherwise than smlocal does, and say so of containers."""
 
     create_network = _refusal("a network of its own")
     swarm_member = _refusal("to join several engines")
@@ -78,12 +81,30 @@ class PlaceEngine(DockerEngine):
             raise self.client.refused(f"the network {', '.join((spec.network or '', *spec.joined))}", _UNKNOWN)
         return restricted(super().document(spec), spec.mounts, self.place.network)
 
+    def create(self, spec: ContainerSpec) -> str:
+        """Make a container, and remember its mounts."""
+        container = super().create(spec)
+        self._mounts[container] = spec.mounts
+        return container
+
+    def origin(self, container: str) -> ContainerOrigin:
+        """Inspect a container."""
+        origin = super().origin(container)
+        return replace(origin, mounts=self._mounts.get(container, origin.mounts))
+
+    def remove(self, resource: Resource) -> None:
+        """Remove by force."""
+        super().remove(resource)
+        self._mounts.pop(resource.id, None)
+
     def owned(self, job: str | None = None) -> list[Resource]:
-        """Containers and volumes: networks cannot be made here, so there are none."""
+        """Containers and volumes: networks cannot be made here, so there are none, nor volumes if it refuses those."""
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
         parameters = {"filters": json.dumps({"label": [label]})}
         containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
-        volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
+        volumes: Any = ()
+        with suppress(PlaceRefusedError):
+            volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
         return [
             *(_resource(ResourceKind.CONTAINER, each, "Id") for each in containers or ()),
             *(_resource(ResourceKind.VOLUME, each, "Name") for each in volumes or ()),

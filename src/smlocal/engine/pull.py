@@ -34,6 +34,7 @@ from smlocal.errors import (
     EngineError,
     EngineLostError,
     ImagePullError,
+    PlaceRefusedError,
     RegistryUnreachableError,
     SmlocalError,
 )
@@ -174,6 +175,8 @@ def registry_host(repository: str) -> str:
 
 def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError | DiskTooSmallError:
     """Decide whether the registry refused (the job fails), or this machine is not ready: no registry, or no room."""
+    if isinstance(error, PlaceRefusedError):
+        return error  # no registry has been asked
     message = error.sentence
     text = message.lower()
     if _NO_SPACE in text:

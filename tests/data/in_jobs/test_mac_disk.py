@@ -70,6 +70,7 @@ def test_jobs_that_differ_only_in_case(life: Life) -> None:
     assert life("rm", "Train").returncode == 0
     assert life("run", "train.json").returncode == 0
     assert os.listdir(life.home / "jobs") == ["train"]
+    assert "its disk takes A and a for one name" in " ".join(life("doctor").stdout.split())
 
 
 @pytest.mark.slow(2)

@@ -77,7 +77,8 @@ class Here:
 
     def of_others(self) -> Sequence[str]:
         """What of the user's home belongs to others, apart from what tests write there."""
-        found = self.place.run("find", ".local", ".cache", "out", "-not", "-user", "sagemaker-user").stdout
+        uid = self.place.user.partition(":")[0]
+        found = self.place.run("find", ".local", ".cache", "out", "-not", "-uid", uid).stdout
         return found.split("\n")[:-1]
 
 

@@ -52,9 +52,11 @@ def test_doctor_names_the_place_and_tries_a_container_there(place: StudioPlace) 
 
 
 @pytest.mark.slow(7)
-def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image: Image) -> None:
+def test_from_a_new_space_to_a_first_job_and_its_check(
+    place: StudioPlace, image: Image, docker: Callable[..., str]
+) -> None:
     """The commands of docs/studio.md, after its first two. The place has no docker command."""
-    folder = place.home / "mine"
+    folder = place.home / f"mine-{os.getpid()}"
     folder.mkdir()
     (folder / "train").write_text("#!/bin/sh\necho loss=1\necho m > /opt/ml/model/m\n")
     (folder / "Dockerfile").write_text(
@@ -63,16 +65,16 @@ def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image
     )
     shutil.chown(folder, 1000, 100)
     said = place.run("smlocal", "init", cwd=folder, check=True).stderr
-    assert "docker build --network sagemaker --tag mine:latest ." in said
+    assert f"docker build --network sagemaker --tag {folder.name}:latest ." in said
     (folder / "job.yaml").write_text(
-        "AlgorithmSpecification: {TrainingImage: 'mine:latest', TrainingInputMode: File}\n"
+        f"AlgorithmSpecification: {{TrainingImage: '{folder.name}:latest', TrainingInputMode: File}}\n"
         "ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}\n"
         "OutputDataConfig: {S3OutputPath: out}\nStoppingCondition: {MaxRuntimeInSeconds: 600}\n"
     )
-    done = place.run("smlocal", "run", "job.yaml", "--build", ".", "--name", "first", cwd=folder, check=True)
-    assert "Successfully tagged mine:latest" in done.stderr
-    assert place.run("smlocal", "logs", "first", check=True).stdout == "loss=1\n"
-    assert (folder / "out/first/output/model.tar.gz").exists()
+    done = place.run("smlocal", "run", "job.yaml", "--build", ".", "--name", "space-first", cwd=folder, check=True)
+    assert f"Successfully tagged {folder.name}:latest" in done.stderr
+    assert place.run("smlocal", "logs", "space-first", check=True).stdout == "loss=1\n"
+    assert (folder / "out/space-first/output/model.tar.gz").exists()
 
     done = place.run("smlocal", "check", "job.yaml", "--json", cwd=folder)
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
@@ -81,7 +83,8 @@ def test_from_a_new_space_to_a_first_job_and_its_check(place: StudioPlace, image
     assert "not known to list the processes" in results["sigterm-unhandled"]["Skipped"]
     assert "2 hosts cannot run in SageMaker Studio" in results["two-hosts-fail"]["Skipped"]
     assert "history of the image is not read" in done.stderr
-    place.run("smlocal", "rm", "first", check=True)
+    place.run("smlocal", "rm", "space-first", check=True)
+    docker("rmi", f"{folder.name}:latest")
     place.assert_nothing_refused()
     assert place.left() == []
 
@@ -164,6 +167,18 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert (done.returncode, "model" in done.stdout.split()) == (7, True), done.stderr
     place.assert_nothing_refused()
     assert place.left() == []
+
+
+@pytest.mark.slow(4)
+def test_a_debugger_is_reached_from_the_space_alone(place: StudioPlace, image: Image) -> None:
+    place.run(
+        "smlocal", "run", "--detach", "--image", image("debugpy"), "--name", "waits", "--wait-for-debugger", check=True
+    )
+    until(lambda: "waits for a debugger (debugpy) at 127.0.0.1:5678" in place.run("smlocal", "logs", "waits").stdout)
+    listening = [line.split()[1] for line in place.run("cat", "/proc/net/tcp").stdout.splitlines()]
+    assert [each for each in listening if each.endswith(":162E")] == ["0100007F:162E"]
+    place.run("smlocal", "rm", "--stop", "waits", check=True)
+    place.assert_nothing_refused()
 
 
 @pytest.mark.slow(8)

@@ -11,6 +11,7 @@ from tests.kit.studio_engine import NETWORK, NOT_ALLOWED, StudioPlace
 
 from smlocal.data.artifacts.ownership import ownership_archive
 from smlocal.engine.client import Client
+from smlocal.engine.containers import idle_spec
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress, find_endpoint
 from smlocal.engine.facts import Place
@@ -79,9 +80,11 @@ def test_a_container_begins_ends_and_is_removed(
     assert engine.addresses(container) == ()
     assert (place.home / "folder" / "a").read_text() == "b\n"
     assert [each.id for each in engine.owned("place") if each.id in place.left()] == [container]
+    place.assert_nothing_refused()
+    place.engine.refuse("volumes")  # jobs make none there
+    assert [each.id for each in engine.owned("place") if each.id in place.left()] == [container]
     engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
     assert place.left() == []
-    place.assert_nothing_refused()
 
 
 def test_files_of_mounts_go_in_and_out_by_tar(
@@ -119,6 +122,21 @@ def test_files_of_mounts_go_in_and_out_by_tar(
 def _names(archive: Iterator[bytes]) -> list[str]:
     with tarfile.open(fileobj=io.BytesIO(b"".join(archive))) as file:
         return file.getnames()
+
+
+def test_mounts_are_those_that_were_asked_for(
+    place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the place calls folders otherwise when it tells of a container."""
+    monkeypatch.setattr("smlocal.engine.client.place_here", lambda: _PLACE)
+    place = place_of(there=Path("/home/me"))
+    engine = PlaceEngine(EngineAddress(address=f"unix://{place.engine.path}", path=str(place.engine.path)), _PLACE)
+    (place.home / "a").write_text("a")
+    mounts = (Mount(source="/home/me", target="/folder"),)
+    container = engine.create(idle_spec(image("sh"), {JOB_LABEL: "place"}, mounts=mounts))
+    assert "folder/a" in _names(engine.get_archive(container, "/folder"))
+    assert engine.origin(container).mounts == mounts
+    place.assert_nothing_refused()
 
 
 def test_what_is_not_known_to_be_allowed_is_not_asked(

@@ -44,6 +44,7 @@ if ALL:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.linux("the memory of a process in /proc")
 def test_no_image_takes_much_memory(name: str) -> None:
     found = in_small_process("check.large_images", name)
     assert list(found["outcomes"]) == [ENDINGS[name]]
@@ -51,6 +52,7 @@ def test_no_image_takes_much_memory(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the memory of a process in /proc")
 def test_damaged_images_end_in_errors_of_ours() -> None:
     found = in_small_process("check.damaged_images", str(DAMAGED))
     assert sum(found["outcomes"].values()) > DAMAGED

@@ -162,6 +162,11 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (judge_memory(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
         (judge_memory(replace(DETAILS, memory=GIB)), "warning", "1 GiB of memory"),
         (judge_home("/h", file_system="ext4"), "ok", "/h can be written"),
+        (
+            judge_home("/h", file_system="", one_case=True),
+            "ok",
+            "/h can be written, and its disk takes A and a for one",
+        ),
         (judge_home("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
         (judge_disk({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),
         (judge_disk({"/h": 30 * GIB, "/d": 2 * GIB}), "warning", "2.0 GiB free at /d"),

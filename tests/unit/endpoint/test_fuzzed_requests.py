@@ -22,6 +22,7 @@ _MOST_MIB = 500
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the memory of a process in /proc")
 def test_every_request_is_answered(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     wrong: list[str] = []
     slowest = (0.0, "")

@@ -179,6 +179,7 @@ def test_a_page_that_no_listing_has(server: Served, token: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the memory of a process in /proc")
 def test_what_was_refused_is_forgotten(server: Served) -> None:
     """Also before the garbage collector looks: it seldom does."""
     body = json.dumps({"TrainingJobName": "a" * _LARGE}).encode()

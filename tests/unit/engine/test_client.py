@@ -11,9 +11,10 @@ import pytest
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import EngineAddress
+from smlocal.engine.facts import Place
 from smlocal.engine.http import Timeouts
 from smlocal.engine.interface import Resource, ResourceKind
-from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, PlaceRefusedError
 from smlocal.terms.gpus import GpuDevices
 
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
@@ -226,3 +227,48 @@ def test_nothing_listens_on_the_network() -> None:
         with pytest.raises(EngineUnreachableError) as caught:
             Client(EngineAddress(address=f"tcp://127.0.0.1:{port}", host="127.0.0.1", port=port)).greet()
     assert caught.value.details == ("Connection refused",)
+
+
+REFUSED = answer(403, b'{"message": "not here"}')
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "version", "api"),
+    [
+        ((PING,), "GET /v1.41/version", "20.10.24", "v1.41"),
+        (
+            (PING.replace(b"200 OK", b"400 Too Old").replace(b"1.41", b"1.44"),),
+            "GET /v1.41/version",
+            "20.10.24",
+            "v1.44",
+        ),
+        ((answer(200, b'{"Version": "25.0.8", "ApiVersion": "1.44"}'),), "GET /v1.41/version", "25.0.8", "v1.44"),
+        ((REFUSED, PING), "GET /v1.41/containers/json?limit=1", "20.10.24", "v1.41"),
+        ((REFUSED, answer(200, b"[]")), "GET /v1.41/containers/json?limit=1", "", "v1.41"),
+    ],
+    ids=["headers", "too old a version", "the document", "the second call", "no words of it"],
+)
+def test_in_a_place_the_first_call_has_a_version(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, answers: tuple[bytes, ...], asked: str, version: str, api: str
+) -> None:
+    monkeypatch.setattr("smlocal.engine.client.place_here", lambda: Place(app="JupyterLab"))
+    seen: list[bytes] = []
+    engine = DockerEngine(at(serve(*answers, answer(204, b""), REFUSED, seen=seen)))
+    facts = engine.facts()
+    assert (facts.version, facts.product, facts.place) == (version, "docker", Place(app="JupyterLab"))
+    assert seen[-1].decode().startswith(f"{asked} HTTP")
+    engine.start("x")
+    with pytest.raises(
+        PlaceRefusedError, match="SageMaker Studio refuses POST /containers/y/start: not here"
+    ) as caught:
+        engine.start("y")
+    assert (caught.value.status, caught.value.exit_code) == (403, 1)
+    assert seen[-1].decode().startswith(f"POST /{api}/containers/y/start HTTP")
+
+
+def test_in_a_place_something_else_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smlocal.engine.client.place_here", lambda: Place(app="JupyterLab"))
+    page = answer(200, b"<html>a web server</html>")
+    with pytest.raises(EngineUnreachableError) as caught:
+        Client(at(serve(page, page))).greet()
+    assert caught.value.details[0].startswith("status 200 without an API version")

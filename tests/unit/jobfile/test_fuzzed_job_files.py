@@ -220,6 +220,7 @@ _JOB: dict[str, Any] = {
 
 
 @pytest.mark.slow
+@pytest.mark.linux("the memory of a process in /proc")
 def test_every_file_is_judged(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     slowest = (0.0, "")
     files = _Files(_SEED, large=0.15 if _COUNT > _USUAL else 0.0)

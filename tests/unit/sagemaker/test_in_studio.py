@@ -5,7 +5,8 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +18,7 @@ from smlocal.errors.of_jobs import NotInPlaceError, OneHostError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.settings import Fault, LocalSettings
 from smlocal.jobs.containers import container_spec
+from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine
 from smlocal.jobs.planning.aspects.engines.plan import MachineFacts
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
@@ -27,6 +29,7 @@ from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.planning.recall import recall, remember
 from smlocal.sagemaker.hosting.hosts import image_name
 from smlocal.sagemaker.hosting.planning import check_reach, plan_endpoint
+from smlocal.sagemaker.hosting.servers import Server
 from smlocal.sagemaker.processing.job_file import read_processing
 from smlocal.sagemaker.processing.planning import build_plan as plan_processing
 from smlocal.sagemaker.processing.workload import workload_of as processing_workload
@@ -78,6 +81,7 @@ def test_a_training_job(plan: Callable[..., JobPlan], engine: EngineFacts) -> No
     assert host.environment["SM_STUDIO_LOCAL_MODE"] == "True"
     assert host.environment["AWS_ENDPOINT_URL_S3"] == "http://127.0.0.1:9000"
     assert recall(remember(made)) == recall(json.loads(json.dumps(remember(made))))
+    assert PREPARING.plan_document(made)["SharedNetwork"] == "sagemaker"
     script = PREPARING.script(made)
     assert "--network sagemaker" in script
     unknown = ("--hostname", "--add-host", "-p 127", "docker network", "/tmp/")
@@ -160,6 +164,16 @@ def test_a_container_that_serves(engine: EngineFacts, usual_port: socket.socket)
         assert (server.port == taken) is has_usual
 
 
+def test_a_container_that_does_not_answer_is_told_where_to_listen(engine: EngineFacts) -> None:
+    for there, said in ((engine, "SAGEMAKER_BIND_TO_PORT, "), (replace(engine, place=None), "for 480 s")):
+        made = endpoint(there)
+        (host,) = made.hosts
+        assert host.server is not None
+        server = Server(run=cast("HostRun", SimpleNamespace(plan=made)), plan=host.server, trouble="nothing there")
+        assert server.silence.startswith("nothing there, for 480 s")
+        assert server.silence.endswith(f"{said}{host.server.port}" if there.place else said)
+
+
 def test_each_instance_has_its_own_port(engine: EngineFacts) -> None:
     variant = {"VariantName": "A", "InstanceType": "ml.m5.large", "InitialInstanceCount": 2}
     ports = {host.server and host.server.port for host in endpoint(engine, ProductionVariants=[variant]).hosts}
@@ -202,8 +216,9 @@ def test_an_isolated_endpoint_is_refused(engine: EngineFacts, home: Path) -> Non
             {"PrimaryContainer": {"Image": "held"}, "EnableNetworkIsolation": True}, name="m.yaml", directory="/here"
         )
     )
-    with pytest.raises(NotInPlaceError):
+    with pytest.raises(NotInPlaceError) as caught:
         check_reach(of, engine, str(home / "smlocal"))
+    assert caught.value.remedy[-1] == "Or use the model on the service."  # there is no command that deploys it there
 
 
 def test_folders_outside_the_home_are_copied(home: Path, tmp_path: Path, listing: Listing) -> None:

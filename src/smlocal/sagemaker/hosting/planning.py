@@ -175,7 +175,14 @@ def _has_address(engine: EngineFacts) -> bool:
 def check_reach(model: ModelFile, engine: EngineFacts, home: str) -> None:
     """Refuse an engine whose containers cannot be invoked from here, and what its place does not let them have."""
     if engine.place is not None:
-        check_place(engine.place, model.local, hosts=1, isolated=model.isolated, home=home)
+        check_place(
+            engine.place,
+            model.local,
+            hosts=1,
+            isolated=model.isolated,
+            home=home,
+            elsewhere="Or use the model on the service.",
+        )
         return
     if not engine.local:
         raise EndpointUnreachableError(

@@ -112,6 +112,14 @@ class Server:
             self._between = min(self._between * 1.1, _FIRST_PAUSES[1])
         return self.trouble
 
+    @property
+    def silence(self) -> str:
+        """Why it has not become healthy in time."""
+        said = f"{self.trouble}, for {self.plan.startup:g} s"
+        if self.run.plan.engines.first.place is None:
+            return said
+        return f"{said}; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, {self.plan.port}"
+
     def address(self) -> Address | None:
         """Where it is reached; None if it has no address now."""
         if self.plan.published:

@@ -363,7 +363,7 @@ class HostingSupervisor(ContainerSupervisor):
             self._fail(
                 server.run.host,
                 facts.not_healthy(server.plan.variant, server.plan.called),
-                f"{self._named(server)}{trouble}, for {server.plan.startup:g} s",
+                f"{self._named(server)}{server.silence}",
             )
             self._leave(stop=True)
             return False

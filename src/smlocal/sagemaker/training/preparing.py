@@ -97,6 +97,7 @@ class TrainingPreparing(Preparing[JobPlan]):
             "Command": plan.image.command,
             "Network": network_document(plan),
             **({"JoinedNetworks": list(plan.network.joined)} if plan.network.joined else {}),
+            **({"SharedNetwork": plan.network.shared} if plan.network.shared else {}),
             "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
             "Hosts": [_host(plan, host) for host in plan.hosts],
             "Checkpoints": None if plan.mirrored.checkpoints is None else checkpoints_document(plan),

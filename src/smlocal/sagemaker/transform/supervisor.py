@@ -149,7 +149,7 @@ class TransformSupervisor(HostingSupervisor):
             if trouble is None:
                 return True
             if server.late:
-                self.attempt.fail(input_failure(facts.NO_PING), f"{trouble}, for {server.plan.startup:g} s")
+                self.attempt.fail(input_failure(facts.NO_PING), server.silence)
                 self.attempt.watch_running(stop=True)
                 return False
 

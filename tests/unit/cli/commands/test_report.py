@@ -92,6 +92,7 @@ class TestOpen:
         ],
         ids=str,
     )
+    @pytest.mark.linux("macOS always has a screen")
     def test_where_there_is_no_browser_the_page_is_written(
         self,
         changes: dict[str, str],

@@ -471,6 +471,7 @@ def no_more_files() -> Iterator[None]:
 
 @pytest.mark.slow(0.5)
 @pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.linux("poll, with which tests stand in for macOS, takes no more than a process may open")
 def test_without_more_files_an_invocation_fails_and_the_next_is_answered(
     front: Any, monkeypatch: pytest.MonkeyPatch, *, kept: bool
 ) -> None:

@@ -269,6 +269,7 @@ def test_bodies_are_held_together_up_to_a_limit(small: tuple[Front, Server], *, 
 
 
 @pytest.mark.slow(2)
+@pytest.mark.linux("the memory of a process in /proc")
 def test_two_hundred_partial_bodies_take_little_memory_and_give_it_back(front: Any) -> None:
     """Each of 6 MiB, without its end, and it is their client that goes."""
     one, _ = front(most=6 * MIB)

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from typing import Any, Iterator, List
 
 _PORT = "SMLOCAL_DEBUG_PORT"
+_ADDRESS = "SMLOCAL_DEBUG_ADDRESS"
+"""Where to listen; the default is reached through a published port."""
 _TAKEN = "SMLOCAL_DEBUG_PROCESS"
 _SAID = "SMLOCAL_DEBUG_SAID"
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
@@ -72,7 +74,7 @@ def _wait_with_debugpy(port: int) -> None:
     import debugpy
 
     try:
-        debugpy.listen(("0.0.0.0", port))
+        debugpy.listen((os.environ.get(_ADDRESS, "0.0.0.0"), port))
     except (OSError, RuntimeError):
         del os.environ[_TAKEN]
         return
@@ -109,7 +111,7 @@ def _accept(port: int) -> socket.socket:
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     while True:
         try:
-            server.bind(("0.0.0.0", port))
+            server.bind((os.environ.get(_ADDRESS, "0.0.0.0"), port))
             break
         except OSError as error:
             if error.errno != errno.EADDRINUSE:

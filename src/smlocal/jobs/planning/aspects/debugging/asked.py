@@ -13,5 +13,7 @@ def debug_variables(plan: JobPlan, host: HostPlan) -> dict[str, str]:
     searched = host.environment.get("PYTHONPATH") or image.get("PYTHONPATH") or ""
     return {
         "SMLOCAL_DEBUG_PORT": str(port),
+        # On a network that is not the container's own, anybody who reaches this machine would reach the debugger.
+        **({"SMLOCAL_DEBUG_ADDRESS": "127.0.0.1"} if plan.network.shared else {}),
         "PYTHONPATH": f"{PACKAGE}:{searched}".removesuffix(":"),
     }

@@ -5,6 +5,7 @@ Only jobs in such a place import this. Nothing is asked of the engine: what is k
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from smlocal.engine.facts import Place
 from smlocal.engine.place import is_in_home, users_home
@@ -14,16 +15,20 @@ from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.terms.listing import Listing
 
+ELSEWHERE: Final = "Or run the job on the service: smlocal submit"
 
-def check_place(place: Place, local: LocalSettings, *, hosts: int, isolated: bool, home: str) -> None:
-    """Refuse what is not possible there, before anything is made."""
+
+def check_place(
+    place: Place, local: LocalSettings, *, hosts: int, isolated: bool, home: str, elsewhere: str = ELSEWHERE
+) -> None:
+    """Refuse what is not possible there, before anything is made. `elsewhere`: what can be done without the place."""
     if hosts > 1:
         raise OneHostError(
             f"{hosts} hosts cannot run in {place.name}: its containers share one network, {place.network}, with one "
             "table of ports and no names of hosts",
             remedy=[
                 "Run one host here: --instance-count 1 (ResourceConfig.InstanceCount).",
-                "Or run the job on the service: smlocal submit",
+                elsewhere,
             ],
         )
     if not is_in_home(home):
@@ -44,7 +49,7 @@ def check_place(place: Place, local: LocalSettings, *, hosts: int, isolated: boo
                     if len(asked) > isolated
                     else ()
                 ),
-                "Or run the job on the service: smlocal submit",
+                elsewhere,
             ],
         )
 
