@@ -150,19 +150,24 @@ def test_what_this_machine_calls_runs_on_an_engine_of_this_machine(life: Life, i
     assert {*served.values()} == {"default"}
 
 
-@pytest.mark.slow(3)
+@pytest.mark.slow(4)
 @pytest.mark.long
-def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: OwnEngine) -> None:
+@pytest.mark.parametrize("supervised", [True, False])
+def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: OwnEngine, *, supervised: bool) -> None:
     own_engine.load(spread.image)
     tuning = Tuning(life=spread)
     path = tuning.file("alone", LOSS, parallel=1, definition=held("1"), **over(own_engine))
     assert spread("run", "--detach", path).returncode == 0
     tuning.until_training("alone", 1)
+    supervisor = spread.job(tuning.child("alone", 1)).supervisor_pid
+    if not supervised and supervisor is not None:  # as when this machine restarts, too
+        os.kill(supervisor, signal.SIGKILL)
     own_engine.kill()
     answer = tuning.wait("alone")
     assert answer["HyperParameterTuningJobStatus"] == "Failed"
     assert "none of the engines of Local.SpreadOver answers" in answer["Local"]["Explanation"]
-    assert len(tuning.children("alone")) == 1
+    (child,) = tuning.children("alone")
+    assert child.failure_reason == NO_CAPACITY
     refused = spread("run", path, "--name", "again")
     assert (refused.returncode, "none of the engines" in refused.stderr) == (3, True), refused.stderr
 
