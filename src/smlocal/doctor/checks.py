@@ -442,6 +442,8 @@ _SLOW_DRIVERS = {
 
 def check_storage(machine: Machine) -> Judgement:
     """Whether the engine's storage driver is suitable."""
+    if machine.place is not None:
+        return there.judge_storage_there(machine.place)
     return judge_storage(machine.details)
 
 
@@ -527,7 +529,8 @@ _GPU_DRIVER = "/proc/driver/nvidia/version"
 
 def check_gpu(machine: Machine) -> Judgement:
     """Whether a container can get a GPU, by trying it."""
-    return judge_gpu(machine.trial, driver=os.path.exists(_GPU_DRIVER), details=machine.details)
+    found = judge_gpu(machine.trial, driver=os.path.exists(_GPU_DRIVER), details=machine.details)
+    return found if machine.place is None else there.judge_gpu_there(found)
 
 
 def judge_gpu(trial: ContainerTrial, *, driver: bool, details: EngineDetails) -> Judgement:

@@ -468,7 +468,7 @@ class HostingSupervisor(ContainerSupervisor):
             server.run.host,
             facts.not_healthy(server.plan.variant, server.plan.called),
             f"{self._called(server)} ended {server.early} times before it answered /ping, "
-            f"with exit code {ended.exit_code}",
+            f"with exit code {ended.exit_code}{server.port_hint}",
         )
         self._leave(stop=True)
 
