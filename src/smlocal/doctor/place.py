@@ -1,4 +1,4 @@
-"""The checks in a place that restricts its engine, such as SageMaker Studio: what cannot be asked or tried there."""
+"""The checks in a place that restricts its engine: what cannot be asked or tried there."""
 
 import os
 

@@ -158,7 +158,7 @@ def _with_environment_tls(address: str) -> EngineAddress:
 
 
 def _default_address() -> str:
-    """The usual socket; if it does not exist, that of SageMaker Studio, of rootless Docker or of Podman."""
+    """The usual socket; if it does not exist, that of a place, of rootless Docker or of Podman."""
     own = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"
     others = ("/docker/proxy.sock", f"{own}/docker.sock", f"{own}/podman/podman.sock", "/run/podman/podman.sock")
     if os.path.exists(DEFAULT_ADDRESS.removeprefix("unix://")):

@@ -1,4 +1,4 @@
-"""The engine of a place that restricts it, such as SageMaker Studio: only calls that are known to be allowed are made.
+"""The engine of a place that restricts it: only calls that are known to be allowed are made.
 
 What a call would tell is found out in another way, or left out where a method may say that it is not known; else
 `PlaceRefusedError` says so before anything is sent. Archives of a container's files are not known to pass, so `tar` in

@@ -517,7 +517,7 @@ class EngineError(SmlocalError):
 
 
 class PlaceRefusedError(EngineError):
-    """The place where smlocal runs, such as SageMaker Studio, does not let its engine do this."""
+    """The place where smlocal runs does not let its engine do this."""
 
     id = "place-refused"
 

@@ -71,10 +71,10 @@ def test_from_a_new_space_to_a_first_job_and_its_check(
         "ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}\n"
         "OutputDataConfig: {S3OutputPath: out}\nStoppingCondition: {MaxRuntimeInSeconds: 600}\n"
     )
-    done = place.run("smlocal", "run", "job.yaml", "--build", ".", "--name", "first", cwd=folder, check=True)
+    done = place.run("smlocal", "run", "job.yaml", "--build", ".", "--name", "space-first", cwd=folder, check=True)
     assert f"Successfully tagged {folder.name}:latest" in done.stderr
-    assert place.run("smlocal", "logs", "first", check=True).stdout == "loss=1\n"
-    assert (folder / "out/first/output/model.tar.gz").exists()
+    assert place.run("smlocal", "logs", "space-first", check=True).stdout == "loss=1\n"
+    assert (folder / "out/space-first/output/model.tar.gz").exists()
 
     done = place.run("smlocal", "check", "job.yaml", "--json", cwd=folder)
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
@@ -83,7 +83,7 @@ def test_from_a_new_space_to_a_first_job_and_its_check(
     assert "not known to list the processes" in results["sigterm-unhandled"]["Skipped"]
     assert "2 hosts cannot run in SageMaker Studio" in results["two-hosts-fail"]["Skipped"]
     assert "history of the image is not read" in done.stderr
-    place.run("smlocal", "rm", "first", check=True)
+    place.run("smlocal", "rm", "space-first", check=True)
     docker("rmi", f"{folder.name}:latest")
     place.assert_nothing_refused()
     assert place.left() == []
