@@ -145,14 +145,14 @@ def test_what_this_machine_calls_runs_on_an_engine_of_this_machine(life: Life, i
         assert life("run", path).returncode == 0
         assert transforms.completed("transformed", Local=local)
         hosting.archive()
-        path = hosting.model_file("served")
+        path = hosting.model_file("served-by-two")
         path.write_text(json.dumps({**json.loads(path.read_text()), "Local": {**local, "Serving": {"Key": False}}}))
-        deployed = life("deploy", path, "--name", "served")
+        deployed = life("deploy", path, "--name", "served-by-two")
         assert deployed.returncode == 0, deployed.stderr
-        assert hosting.invoke("served").returncode == 0
+        assert hosting.invoke("served-by-two").returncode == 0
         used = {name: engine_of(life, name) for name in ("remote", "transformed")}
-        served = life.describe("served")["Local"]["Placement"]
-        assert life("rm", "--stop", "served").returncode == 0
+        served = life.describe("served-by-two")["Local"]["Placement"]
+        assert life("rm", "--stop", "served-by-two").returncode == 0
     assert used == {"remote": remote, "transformed": "default"}
     assert {*served.values()} == {"default"}
 
@@ -175,7 +175,7 @@ def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: O
     assert "none of the engines of Local.SpreadOver answers" in answer["Local"]["Explanation"]
     (child,) = tuning.children("alone")
     assert child.failure_reason == NO_CAPACITY
-    refused = spread("run", path, "--name", "again")
+    refused = spread("run", path, "--name", "alone-again")
     assert (refused.returncode, "none of the engines" in refused.stderr) == (3, True), refused.stderr
 
 
