@@ -34,8 +34,8 @@ def check_place(
     if not is_in_home(home):
         raise HomeUnusableError(
             f"the folder with the job records is not below your home folder: {home}",
-            details=[f"{place.name} is known to mount folders of {users_home()} into containers, and no others."],
-            remedy=["Unset SMLOCAL_HOME, or set it to a folder of your own there."],
+            details=[f"{place.name} is known to mount only folders below {users_home()} into containers."],
+            remedy=["Unset SMLOCAL_HOME, or set it to a folder below that one."],
         )
     asked = [*_refused(local), *(["EnableNetworkIsolation"] if isolated else ())]
     if asked:
