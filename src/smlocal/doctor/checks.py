@@ -79,7 +79,7 @@ def judge_home(home: str, *, file_system: str, one_case: bool = False) -> Judgem
             f"{home} is on a network file system ({file_system}): two machines must not use it at once",
             "Set SMLOCAL_HOME to a folder of your own on a local disk.",
         )
-    return fine(f"{home} can be written{', and its disk takes A and a for one name' if one_case else ''}")
+    return fine(f"{home} can be written{', on a disk that ignores case: A and a are one name' if one_case else ''}")
 
 
 def file_system_of(path: str, mounts: str) -> str:
