@@ -93,11 +93,13 @@ def shell_in_job(
 
 def _not_allowed(place: str, job: str, kept: str | None) -> ShellNotAllowedError:
     """`kept`: the folder with the files of a container that has ended."""
-    what = "to make an image of the kept container" if kept else "another process in the container"
+    what = "making an image of the kept container" if kept else "another process in the container"
     return ShellNotAllowedError(
         f"{place} does not allow {what} of the job '{job}'",
         remedy=[
-            f"ls {kept}     shows its /opt/ml" if kept else f"smlocal logs {job} --follow     shows what it prints",
+            f"ls {kept}     shows the /opt/ml of that container"
+            if kept
+            else f"smlocal logs {job} --follow     shows what it prints",
             "smlocal shell JOB.yaml     opens a shell in a new container, as it is before the job begins",
             "smlocal run JOB.yaml --entrypoint 'ls -R /opt/ml'     runs another command in place of the program",
         ],
