@@ -199,9 +199,9 @@ def test_two_endpoints_answer_each_at_a_port_of_its_own(place: StudioPlace, imag
         done = place.run("smlocal", "invoke", name, "--body", name, "--content-type", "text/csv", check=True)
         assert done.stdout == name
     done = place.run(
-        *("smlocal", "deploy", "model", "--image", image("sh"), "--name", "ends", "--detach", "-e", "SCRIPT=exit 1")
+        *("smlocal", "deploy", "model", "--image", image("serve"), "--name", "ends", "--detach", "-e", "DIES=at-once")
     )
-    assert "exit code 1; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, " in done.stderr
+    assert "; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, " in done.stderr
     place.run("smlocal", "rm", "--stop", "one", "two", "ends", check=True)
     done = place.run("smlocal", "check", image("train-serve"), "--train-and-serve", "--json")
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
