@@ -171,6 +171,19 @@ def test_a_registry_that_the_place_closes_is_no_failure_of_the_job(here: Here) -
     here.place.engine.refused.clear()
 
 
+@pytest.mark.parametrize("calls", ["POST .*/wait", "GET /containers/[^/]+/json", "POST .*/(wait|kill|stop)"])
+def test_a_place_that_lets_no_container_be_watched_is_no_lost_engine(calls: str, here: Here) -> None:
+    """The job fails at once, with the place's words, and its container is removed though it runs."""
+    here.place.engine.refuse(calls)
+    done = here.place.run("smlocal", "run", here.training("place-unseen", "sleep 1000"))
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert "a container could not be watched: SageMaker Studio refuses" in said
+    assert "unreachable" not in said
+    assert here.place.left() == []
+    here.place.engine.refused.clear()
+
+
 def test_the_engine_may_call_the_home_otherwise(
     place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]
 ) -> None:
