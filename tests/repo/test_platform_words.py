@@ -116,6 +116,7 @@ AI_PLATFORM = Platform(
             frozenset({"AI Platform", "trainingInput", "jobSpec", "workerPoolSpecs"}),
             "a topic of help is about its jobs",
         ),
+        "endpoint/batch/operations.py": (frozenset({"jobId"}), "a member of AWS Batch too"),
         "jobs/kind.py": (frozenset({"ai_platform"}), "the table of kinds of jobs"),
         "sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),

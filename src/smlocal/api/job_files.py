@@ -158,6 +158,17 @@ def workload_of(job: AskedJob) -> "Workload | None":
     return work
 
 
+def engines_of(job: AskedJob) -> "Engines":
+    """The engines for a look at a job that is not begun: of several for whole jobs, one that answers."""
+    if job.local.SpreadOver:
+        from smlocal.jobs.spreading import engines_to_look  # few jobs have some
+
+        return engines_to_look(job.local, workload_of(job))
+    from smlocal.engine.engines import engines_named
+
+    return engines_named(job.local.Engines)
+
+
 @contextmanager
 def _limited_by(job: AskedJob) -> Iterator[None]:
     """Say of a path that the job may not use which setting in the user's own file limits it."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack, cast
 
-from smlocal.api.job_files import plan_job, workload_of
+from smlocal.api.job_files import engines_of, plan_job
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
@@ -10,7 +10,6 @@ from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.training_job import TrainingJob
-    from smlocal.engine.engines import Engines
     from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 
@@ -57,14 +56,3 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 def plan_only(job: "AskedJob", *, name: str, strict: bool) -> "RecordedPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
     return plan_job(job, name=name, home=home_directory(), engines=engines_of(job), strict=strict)
-
-
-def engines_of(job: "AskedJob") -> "Engines":
-    """The engines for a look at a job that is not begun: of several for whole jobs, one that answers."""
-    if job.local.SpreadOver:
-        from smlocal.jobs.spreading import engines_to_look  # few jobs have some
-
-        return engines_to_look(job.local, workload_of(job))
-    from smlocal.engine.engines import engines_named
-
-    return engines_named(job.local.Engines)

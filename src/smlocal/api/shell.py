@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
-from smlocal.api.job_files import prepare
+from smlocal.api.job_files import engines_of, prepare
 from smlocal.api.job_names import host_named
-from smlocal.api.run import engines_of
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.engine.engines import connect_to
 from smlocal.engine.interface import ProcessStreams

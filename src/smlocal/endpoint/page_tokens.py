@@ -13,6 +13,8 @@ def token_of(*key: str | float) -> str:
 
 def key_of(token: str, *kinds: type | UnionType) -> tuple[Any, ...]:
     """The key, whose parts are of these kinds; `ValueError` for a token that was not made of such a one."""
+    if "+" in token or "/" in token:  # of another alphabet, which Python has taken for this one
+        raise ValueError(token)
     try:
         key = json.loads(base64.urlsafe_b64decode(token))
     except RecursionError as error:

@@ -22,7 +22,7 @@ from smlocal.errors import (
     StreamNotStartedError,
 )
 from smlocal.jobs.context import ContainerContext, download_details, end_details
-from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
+from smlocal.jobs.control.requests import StopRequests
 from smlocal.jobs.decide.attempt_outcome import Course
 from smlocal.jobs.decide.events import (
     ContainerExited,
@@ -31,6 +31,7 @@ from smlocal.jobs.decide.events import (
     Faults,
     FeedFailed,
     Interrupted,
+    StagingStoppedError,
     ThreadDied,
     Woken,
     unexpected_error,

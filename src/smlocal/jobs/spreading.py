@@ -17,8 +17,8 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
 from smlocal.errors.of_jobs import EnginesGoneError, EnginesTooSmallError
 from smlocal.jobfile.settings import LocalSettings
-from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide import spreading as book
+from smlocal.jobs.decide.events import StagingStoppedError
 from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_engine, need_of
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.aspects.accelerators.plan import gpu_counts

@@ -24,8 +24,6 @@ _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 100
 _MOST_CHANGES: Final = 4
 """Keys of a step that differ from the last run."""
-_LONGEST_NAME: Final = 32
-"""Characters beside a bar."""
 _WITH_PAGES: Final = frozenset({"Training", "Processing", "Transform", "Tuning", "Endpoint"})
 """Types of steps that make jobs."""
 _COLUMNS: Final = ("Step", "State", "Began after", "Took", "About", "Cache", "Job")

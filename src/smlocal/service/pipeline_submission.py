@@ -35,7 +35,6 @@ STATUS: Final = "PipelineExecutionStatus"
 ENDED: Final = frozenset({"Succeeded", "CompletedWithFailures", "Failed", "Stopped"})
 ARN: Final = "PipelineExecutionArn"
 _ROLE: Final = "RoleArn"
-_SELECTION: Final = "SelectiveExecutionConfig"
 _SOURCE: Final = "SourcePipelineExecutionArn"
 _ONCE: Final = "ClientRequestToken"
 """Each submit is a request of its own: botocore makes the token."""

@@ -68,7 +68,7 @@ def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:
     assert done.stderr.startswith("Not ready: gpu (")
     refused = smlocal_run("doctor", "--need", "gpus")
     assert refused.returncode == 2
-    assert "unknown check gpus; choose from smlocal, engine, version" in refused.stderr
+    assert "unknown check gpus; choose from smlocal, engine, place, version" in refused.stderr
 
 
 @pytest.mark.slow(1)

@@ -100,9 +100,9 @@ def test_a_search_goes_on_when_an_engine_is_lost_and_uses_it_again(
 ) -> None:
     lost, other = engines
     tuning = Tuning(life=spread)
-    values = ["1", "2", "3", "4", "5", "6"]
+    values = ["1", "2", "3", "4"]
     local = over(lost, other, EngineInstances=1)
-    path = tuning.file("lost", LOSS, values=values, definition=held("1", "2", "5"), **local)
+    path = tuning.file("lost", LOSS, values=values, definition=held(*values), **local)
     assert spread("run", "--detach", path).returncode == 0
     tuning.until_training("lost", 2)
     (there,) = (each.name for each in tuning.children("lost") if engine_of(spread, each.name) == lost.address)
@@ -112,16 +112,23 @@ def test_a_search_goes_on_when_an_engine_is_lost_and_uses_it_again(
     assert spread.job(there).failure_reason == NO_CAPACITY
     assert "engine" in spread.describe(there)["Local"]["Explanation"]
     spread.let_go(here)
-    spread.until(lambda: len(tuning.children("lost")) >= 5 and "loss=" in spread.log(tuning.child("lost", 5)))
-    assert {engine_of(spread, tuning.child("lost", number)) for number in (3, 4, 5)} == {other.address}
+
+    def last() -> list[str]:
+        """The third and the fourth, as far as they run: which is the first to find room is not said."""
+        return [each.name for each in tuning.children("lost")[2:] if "loss=" in spread.log(each.name)]
+
+    spread.until(lambda: len(tuning.children("lost")) == 4 and bool(last()))
+    (name,) = last()
+    assert engine_of(spread, name) == other.address
     lost.start()
-    spread.until(lambda: len(tuning.children("lost")) == 6 and spread.job(tuning.child("lost", 6)).status.terminal)
-    assert engine_of(spread, tuning.child("lost", 6)) == lost.address
-    spread.let_go(tuning.child("lost", 5))
+    spread.until(lambda: len(last()) == 2)
+    assert {engine_of(spread, name) for name in last()} == {lost.address, other.address}
+    for name in last():
+        spread.let_go(name)
     answer = tuning.wait("lost")
     assert answer["HyperParameterTuningJobStatus"] == "Completed"
     counters = answer["TrainingJobStatusCounters"]
-    assert (counters["Completed"], counters["RetryableError"]) == (5, 1)
+    assert (counters["Completed"], counters["RetryableError"]) == (3, 1)
     assert spread("recover").returncode == 0
     assert all(engine.docker("ps", "--all", "--quiet") == "" for engine in engines)
 
@@ -138,32 +145,37 @@ def test_what_this_machine_calls_runs_on_an_engine_of_this_machine(life: Life, i
         assert life("run", path).returncode == 0
         assert transforms.completed("transformed", Local=local)
         hosting.archive()
-        path = hosting.model_file("served")
+        path = hosting.model_file("served-by-two")
         path.write_text(json.dumps({**json.loads(path.read_text()), "Local": {**local, "Serving": {"Key": False}}}))
-        deployed = life("deploy", path, "--name", "served")
+        deployed = life("deploy", path, "--name", "served-by-two")
         assert deployed.returncode == 0, deployed.stderr
-        assert hosting.invoke("served").returncode == 0
+        assert hosting.invoke("served-by-two").returncode == 0
         used = {name: engine_of(life, name) for name in ("remote", "transformed")}
-        served = life.describe("served")["Local"]["Placement"]
-        assert life("rm", "--stop", "served").returncode == 0
+        served = life.describe("served-by-two")["Local"]["Placement"]
+        assert life("rm", "--stop", "served-by-two").returncode == 0
     assert used == {"remote": remote, "transformed": "default"}
     assert {*served.values()} == {"default"}
 
 
-@pytest.mark.slow(3)
+@pytest.mark.slow(4)
 @pytest.mark.long
-def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: OwnEngine) -> None:
+@pytest.mark.parametrize("supervised", [True, False])
+def test_without_an_engine_a_search_ends_and_says_so(spread: Life, own_engine: OwnEngine, *, supervised: bool) -> None:
     own_engine.load(spread.image)
     tuning = Tuning(life=spread)
     path = tuning.file("alone", LOSS, parallel=1, definition=held("1"), **over(own_engine))
     assert spread("run", "--detach", path).returncode == 0
     tuning.until_training("alone", 1)
+    supervisor = spread.job(tuning.child("alone", 1)).supervisor_pid
+    if not supervised and supervisor is not None:  # as when this machine restarts, too
+        os.kill(supervisor, signal.SIGKILL)
     own_engine.kill()
     answer = tuning.wait("alone")
     assert answer["HyperParameterTuningJobStatus"] == "Failed"
     assert "none of the engines of Local.SpreadOver answers" in answer["Local"]["Explanation"]
-    assert len(tuning.children("alone")) == 1
-    refused = spread("run", path, "--name", "again")
+    (child,) = tuning.children("alone")
+    assert child.failure_reason == NO_CAPACITY
+    refused = spread("run", path, "--name", "alone-again")
     assert (refused.returncode, "none of the engines" in refused.stderr) == (3, True), refused.stderr
 
 

@@ -70,11 +70,11 @@ def test_a_report_imports_no_reader_of_tensors_until_there_are_some() -> None:
 
 
 SIMPLE = {
-    "import": Needs(ours=1, all=2, kilobytes=2, uncalled=1),
+    "import": Needs(ours=1, all=2, kilobytes=3, uncalled=1),
     "--help": Needs(
         ours=27,
         all=79,
-        kilobytes=158,  # -V, --no-pager, and the pager of help
+        kilobytes=159,  # -V, --no-pager, and the pager of help
         extensions=7,
         dataclasses=10,
         regexes=20,
@@ -90,7 +90,7 @@ SIMPLE = {
     "validate": Needs(
         ours=188,
         all=254,
-        kilobytes=1528,
+        kilobytes=1529,
         extensions=14,
         dataclasses=146,
         regexes=35,
@@ -100,7 +100,7 @@ SIMPLE = {
     "completion": Needs(
         ours=50,
         all=107,
-        kilobytes=388,  # likewise: what stands behind every command; pipelines
+        kilobytes=389,  # likewise: what stands behind every command; pipelines
         extensions=9,
         dataclasses=24,
         regexes=24,
@@ -118,7 +118,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2315,  # the rows of kinds say their files, requests and commands; pipelines
+        kilobytes=2316,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=191,
         regexes=33,
@@ -131,7 +131,7 @@ JOBS = {
     "processing": Needs(
         ours=246,
         all=310,
-        kilobytes=2420,  # likewise; and results of queries
+        kilobytes=2421,  # likewise; and results of queries
         extensions=14,
         dataclasses=198,
         regexes=33,
@@ -147,7 +147,7 @@ JOBS = {
     "transform": Needs(
         ours=266,
         all=333,
-        kilobytes=2790,  # likewise; and where a file names a job or a package in place of a model
+        kilobytes=2793,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=227,
         regexes=37,
@@ -173,7 +173,7 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=2027,  # likewise
+        kilobytes=2028,  # likewise
         extensions=14,
         dataclasses=190,
         regexes=31,
@@ -186,7 +186,7 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2490,  # likewise
+        kilobytes=2491,  # likewise
         extensions=18,
         dataclasses=208,
         regexes=41,

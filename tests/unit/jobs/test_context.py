@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from smlocal.jobs.context import Phases
-from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
+from smlocal.jobs.control.requests import StopRequests
+from smlocal.jobs.decide.events import StagingStoppedError
 from smlocal.jobs.history import STOP
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.view import Reporter

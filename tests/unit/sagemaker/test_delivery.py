@@ -7,7 +7,8 @@ import pytest
 
 from smlocal.data.channels.cache.folder import Cache
 from smlocal.data.channels.cache.get_tree import tree_name
-from smlocal.jobs.control.requests import StagingStoppedError, StopRequests
+from smlocal.jobs.control.requests import StopRequests
+from smlocal.jobs.decide.events import StagingStoppedError
 from smlocal.jobs.host.delivery import Delivery
 from smlocal.jobs.planning.model import JobPlan
 from smlocal.jobs.view import Reporter

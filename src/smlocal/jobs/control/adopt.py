@@ -11,12 +11,13 @@ from itertools import chain
 
 from smlocal.data.artifacts.atomic_write import remove_partial
 from smlocal.engine.engines import Engines, connect, engines_at
-from smlocal.errors import EngineError, MachineNotReadyError, SmlocalError
+from smlocal.engine.http import chosen_timeouts
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor, remember_left
 from smlocal.jobs.context import ContainerContext, Context
 from smlocal.jobs.control.found_containers import find_containers, hosts_with_containers, remove_unseen
-from smlocal.jobs.control.requests import StagingStoppedError, StopSignals
-from smlocal.jobs.decide.events import unexpected_error
+from smlocal.jobs.control.requests import StopSignals
+from smlocal.jobs.decide.events import StagingStoppedError, unexpected_error
 from smlocal.jobs.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL, decided_ending
 from smlocal.jobs.finish.artifacts import delete_replaced, keep_unpacked, restore_ownership
 from smlocal.jobs.finish.cleanup import clear_disk, clear_engines, clear_this_engine
@@ -40,10 +41,12 @@ from smlocal.jobs.store.records import LeftOnEngine, Transition
 from smlocal.jobs.supervision import make_context, supervise_submitted, supervisor_of
 from smlocal.jobs.supervisor import Supervisor, end_job
 from smlocal.jobs.view import Reporter
-from smlocal.terms.statuses import INTERNAL_ERROR, JobPhase, JobStatus, PhaseMessage, StopCause
+from smlocal.terms.statuses import INTERNAL_ERROR, NO_CAPACITY, JobPhase, JobStatus, PhaseMessage, StopCause
 
 _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
+_PAUSE = 0.5
+"""Seconds between two looks for an engine."""
 _MOST_BEGINNINGS = 3
 """A job that ends its process each time it is prepared is not begun for ever."""
 
@@ -109,6 +112,9 @@ def _adopt_containers(
     remove_partial(f"{plan.output.directory}/output", plan.run_id)
     try:
         engines = engines_at(plan.engine_addresses)
+        if plan.spread and (lost := _not_back(engines)) is not None:
+            _end_without_engine(store, plan, lost)
+            return
         for engine in engines:
             engine.facts()
         _mount_volumes(plan, engines)
@@ -120,6 +126,33 @@ def _adopt_containers(
     except (EngineError, MachineNotReadyError) as error:
         store.put_document(plan.name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
         raise
+
+
+def _not_back(engines: Engines) -> SmlocalError | None:
+    """Why the engine of a job that may have run on another one does not answer; it gets the usual time to come back."""
+    until = time.monotonic() + chosen_timeouts().lost
+    while True:
+        try:
+            for engine in engines:
+                engine.facts()
+        except (EngineLostError, EngineUnreachableError) as error:
+            if time.monotonic() >= until:
+                return error
+            time.sleep(_PAUSE)
+        else:
+            return None
+
+
+def _end_without_engine(store: Store, plan: JobPlan, lost: SmlocalError) -> None:
+    """End it as lost, so that what leads it goes on with other engines, or as its first supervisor has decided."""
+    decision = (store.document(plan.name, LOCAL) or {}).get(DECISION)
+    remember_left(store, plan, plan.engine_addresses)
+    release_space(store.directory(plan.name))
+    clear_disk(store.directory(plan.name))
+    if decision is not None:
+        end_job(store, plan.name, decided_ending(decision), decision["Reason"])
+    else:
+        fail_with(store, plan.name, NO_CAPACITY, explanation=f"its engine is lost: {lost.sentence}")
 
 
 def _mount_volumes(plan: JobPlan, engines: Engines) -> None:

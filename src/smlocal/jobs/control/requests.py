@@ -15,7 +15,7 @@ from typing import Self
 from smlocal.base.files import Check
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StopAsked, Woken
+from smlocal.jobs.decide.events import Event, EventQueue, Interrupted, KillAsked, StagingStoppedError, StopAsked, Woken
 from smlocal.jobs.documents import LOCAL, REQUEST, ended_block
 from smlocal.jobs.finish.describe import write_copies
 from smlocal.jobs.history import INTERRUPT, STOP
@@ -94,10 +94,6 @@ class StoredRequests:
                 yield StopAsked(cause=StopCause(data["Cause"]), grace=data.get("Grace"))
             elif event.kind == INTERRUPT:
                 yield Interrupted()
-
-
-class StagingStoppedError(Exception):
-    """A request came before the containers were started. Staging stops."""
 
 
 class StopRequests:

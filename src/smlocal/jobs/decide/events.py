@@ -18,6 +18,10 @@ _LONGEST_WAIT = 3_600_000
 """Milliseconds. A longer wait is done in parts."""
 
 
+class StagingStoppedError(Exception):
+    """A request came before the containers were started. Staging stops."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopAsked:
     """A stop was requested."""

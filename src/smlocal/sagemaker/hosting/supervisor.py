@@ -14,9 +14,8 @@ from smlocal.base.threads import run_each
 from smlocal.errors import EngineError, JobUnrecordedError, MachineNotReadyError, SmlocalError
 from smlocal.jobs.container_supervisor import ContainerSupervisor
 from smlocal.jobs.containers import FoundContainer
-from smlocal.jobs.control.requests import StagingStoppedError
 from smlocal.jobs.decide.attempt_outcome import HostEnd
-from smlocal.jobs.decide.events import ContainerExited, Event, ThreadDied, Woken
+from smlocal.jobs.decide.events import ContainerExited, Event, StagingStoppedError, ThreadDied, Woken
 from smlocal.jobs.history import Past
 from smlocal.jobs.host.host_run import HostRun
 from smlocal.jobs.host.staging import file_systems

@@ -58,8 +58,3 @@ def kept_from(
     """The results that a selective execution uses."""
     names = needed_from_source(definition, selected)
     return {name: replace(source[name], reused=source_arn, attempts=0) for name in names}
-
-
-def kept_for_retry(progress: Mapping[str, Progress]) -> dict[str, Progress]:
-    """What an execution that is retried has already: the steps that have succeeded."""
-    return {name: each for name, each in progress.items() if each.state is State.SUCCEEDED}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.jobs.control.requests import WAKE_SIGNAL, StagingStoppedError, StopRequests, StopSignals, write_wakeup
-from smlocal.jobs.decide.events import KillAsked, StopAsked, Woken
+from smlocal.jobs.control.requests import WAKE_SIGNAL, StopRequests, StopSignals, write_wakeup
+from smlocal.jobs.decide.events import KillAsked, StagingStoppedError, StopAsked, Woken
 from smlocal.terms.statuses import StopCause
 
 

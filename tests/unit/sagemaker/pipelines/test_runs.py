@@ -1,17 +1,23 @@
 """What an execution does: definitions and scripted ends in, the list of its steps out."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from smlocal.sagemaker.pipelines.deciding import Execution, Progress, Start, State
-from smlocal.sagemaker.pipelines.selecting import kept_for_retry, kept_from, selection_trouble
+from smlocal.sagemaker.pipelines.selecting import kept_from, selection_trouble
 
 from .simulated import SOURCE, Script, Simulation, cases, definition_of, script_of
 from .steps import with_requests
 
 CASES = cases((Path(__file__).parent / "runs.txt").read_text(encoding="utf-8"))
+
+
+def kept_for_retry(progress: Mapping[str, Progress]) -> dict[str, Progress]:
+    """What an execution that is retried has already: the steps that have succeeded."""
+    return {name: each for name, each in progress.items() if each.state is State.SUCCEEDED}
 
 
 @pytest.mark.parametrize(("title", "parts"), CASES, ids=[title for title, _ in CASES])

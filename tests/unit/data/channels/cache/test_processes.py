@@ -11,7 +11,7 @@ from types import FrameType
 import pytest
 from tests.unit.data.channels.cache.shelf import Shelf, files
 
-from smlocal.jobs.control.requests import StagingStoppedError
+from smlocal.jobs.decide.events import StagingStoppedError
 
 ROOT = Path(__file__).parents[5]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
