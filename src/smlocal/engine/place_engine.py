@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from smlocal.engine.output import ProcessConnection
 
 _UNKNOWN: Final = "it is not known to be allowed there"
+_NO_TAR: Final = f"{_UNKNOWN}, and the image has no tar"
 _HERE: Final = "127.0.0.1"
 _DROPPED: Final = ("CapDrop", "Dns", "ExtraHosts", "LogConfig", "OomScoreAdj", "PortBindings", "Runtime", "SecurityOpt")
 """Members of a HostConfig that a shared network namespace excludes, or of which it is not known whether they pass."""
@@ -220,7 +221,7 @@ class PlaceEngine(DockerEngine):
             self.start(helper)
         except EngineError as error:
             if error.is_of_runtime:
-                raise self.client.refused("archives of a container's files", "and the image has no tar") from error
+                raise self.client.refused("archives of a container's files", _NO_TAR) from error
             raise
 
 

@@ -1,5 +1,7 @@
 """Training jobs in a place like SageMaker Studio."""
 
+import os
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +208,27 @@ def test_the_engine_may_call_the_home_otherwise(
     here.smlocal("rm", "place-moved")
     place.assert_nothing_refused()
     assert place.left() == []
+
+
+def test_an_image_without_tools_gives_files_back_by_its_python(here: Here) -> None:
+    """It has neither chown nor tar."""
+    tag = f"smlocal-test-no-tools-{os.getpid()}"
+    text = f"FROM {here.image('py')}\nRUN rm -f /bin/tar /bin/chown /usr/bin/tar /usr/bin/chown\n"
+    subprocess.run(["docker", "build", "--quiet", "--tag", tag, "-"], input=text, text=True, check=True)
+    here.write(
+        {"code/train.py": "import os\nos.makedirs('/opt/ml/model/deep', 0o700)\nopen('/opt/ml/model/deep/m', 'x')"}
+    )
+    entrypoint = {"ContainerEntrypoint": ["python3", "/opt/ml/code/train.py"]}
+    specification = {"TrainingImage": tag, "TrainingInputMode": "File", **entrypoint}
+    try:
+        file = here.training("place-tools", "", AlgorithmSpecification=specification, Local={"Code": "./code"})
+        answer = here.run(file)
+    finally:
+        subprocess.run(["docker", "rmi", "--force", tag], check=True, stdout=subprocess.DEVNULL)
+    assert answer["TrainingJobStatus"] == "Completed", answer
+    with tarfile.open(answer["Local"]["Artifacts"]["Model"]) as archive:
+        assert "deep/m" in archive.getnames()
+    assert here.of_others() == []
 
 
 def test_root_has_jobs_there_too(place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]) -> None:
