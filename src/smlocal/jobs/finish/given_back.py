@@ -40,12 +40,13 @@ def give_back(plan: JobPlan, host: HostPlan, engine: Engine, folders: Sequence[s
     if not foreign:
         return
     mounts = tuple(Mount(source=folder, target=f"/smlocal-{number}") for number, folder in enumerate(foreign))
+    owner = f"{user}:{os.getegid()}"
     spec = ContainerSpec(
         name=f"{host.container}-chown",
         image=(host.program or plan.image).name,
         labels=labels(plan),
         entrypoint=("chown",),
-        command=("-R", "-h", f"{user}:{os.getegid()}", *(mount.target for mount in mounts)),
+        command=("-R", "-h", owner, *(mount.target for mount in mounts)),
         environment={},
         hostname="",
         user="0:0",
@@ -57,8 +58,8 @@ def give_back(plan: JobPlan, host: HostPlan, engine: Engine, folders: Sequence[s
     except EngineError as error:
         if not error.is_of_runtime:
             raise
-        owner, *targets = spec.command[2:]
-        _run(replace(spec, entrypoint=("python3",), command=("-c", _BY_PYTHON, owner, *targets)), engine)
+        arguments = (owner, *(mount.target for mount in mounts))
+        _run(replace(spec, entrypoint=("python3",), command=("-c", _BY_PYTHON, *arguments)), engine)
 
 
 def _run(spec: ContainerSpec, engine: Engine) -> None:
