@@ -14,7 +14,7 @@ from smlocal.jobs.containers import host_container, is_running
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.describe import has_kept_containers
 from smlocal.jobs.kinds import host_called, spoken_of
-from smlocal.jobs.planning.model import HostPlan, JobPlan
+from smlocal.jobs.planning.model import HostPlan, JobPlan, host_directory
 from smlocal.jobs.planning.recall import recall
 from smlocal.jobs.prepared import Prepared
 from smlocal.jobs.shells import ShellProgram, remove_dead_shells, shell_in_kept, shell_in_new, shell_in_running
@@ -67,7 +67,8 @@ def shell_in_job(
     engine = connect_to(plan.engine_of(chosen).address)
     place = engine.facts().place
     if place is not None:
-        raise _not_allowed(place.name, plan.name, ended=record.status.terminal)
+        kept = host_directory(plan, chosen) if record.status.terminal else None
+        raise _not_allowed(place.name, plan.name, kept)
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
         if container is None:
@@ -90,12 +91,15 @@ def shell_in_job(
     return shell_in_running(engine, container, program, image=plan.image.name)
 
 
-def _not_allowed(place: str, job: str, *, ended: bool) -> ShellNotAllowedError:
-    what = f"an image of the kept container of the job '{job}'" if ended else "another process in the container"
+def _not_allowed(place: str, job: str, kept: str | None) -> ShellNotAllowedError:
+    """`kept`: the folder with the files of a container that has ended."""
+    what = "making an image of the kept container" if kept else "another process in the container"
     return ShellNotAllowedError(
-        f"{place} does not allow {what}" + ("" if ended else f" of the job '{job}'"),
+        f"{place} does not allow {what} of the job '{job}'",
         remedy=[
-            f"smlocal logs {job}" + ("" if ended else " --follow") + "     shows what it prints",
+            f"ls {kept}     shows the /opt/ml of that container"
+            if kept
+            else f"smlocal logs {job} --follow     shows what it prints",
             "smlocal shell JOB.yaml     opens a shell in a new container, as it is before the job begins",
             "smlocal run JOB.yaml --entrypoint 'ls -R /opt/ml'     runs another command in place of the program",
         ],

@@ -201,7 +201,7 @@ def look_at(
         )
     place = engine.facts().place
     if place is not None:
-        said(f"the history of the image is not read in {place.name}: build arguments are not looked at")
+        said(f"the history of the image is not read in {place.name}: build arguments are not checked")
     if any(rule.files for rule in rules):
         saved = _files(facts, engine, home, image, said)
         return Subject(
@@ -224,7 +224,7 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
     if place is not None:
         from smlocal.check.own_reading import read_by_itself  # for few users
 
-        said(f"a container of {image} delivers its files: {place.name} is not known to deliver images")
+        said(f"reading the files of {image} in a container: {place.name} is not known to allow docker save")
         files = read_by_itself(facts, engine, place, wanted(wishes, names), home=home)
         saved = SavedImage(files=files, history=())
         store_image(home, facts.id, wishes, saved)

@@ -75,7 +75,7 @@ def read_by_itself(facts: ImageFacts, engine: Engine, place: Place, wish: Wanted
             except (BrokenImageError, EngineError) as error:
                 if isinstance(error, EngineError) and not error.status:
                     raise  # the engine is lost
-    why = f"{place.name} is not known to deliver images, and neither tar nor Python of the image packed its files"
+    why = f"{place.name} is not known to allow docker save, and neither tar nor Python of the image packed its files"
     return ImageFiles(folders={}, contents={}, unread=(why,))
 
 

@@ -206,6 +206,8 @@ without, on this machine or another one.
 
   smlocal doctor              what is missing, and how to fix it
   DOCKER_HOST=ssh://HOST smlocal run FILE
+  smlocal run FILE --spread-over default --spread-over ssh://HOST
+                              jobs on the engine with the most free room
 
 More: https://smlocal.github.io/smlocal/latest/engines/
 """,
@@ -227,11 +229,11 @@ An administrator of the domain turns Docker on (EnableDockerAccess); then stop
 the space and run it again.
 
   smlocal doctor              what this place allows
-  smlocal run FILE            one host, on the network of the space
+  smlocal run FILE --build .  one host, on the network of the space
   smlocal submit FILE         several hosts, isolation: on the service
-  smlocal shell FILE          a new container; running ones cannot be entered
-  docker build --network sagemaker
-                              your own builds, with DOCKER_BUILDKIT=0
+  smlocal shell FILE          in a new container; not in a running one
+  DOCKER_BUILDKIT=0 docker build --network sagemaker .
+                              a build of your own
 
 More: https://smlocal.github.io/smlocal/latest/studio/
 """,

@@ -274,7 +274,9 @@ class JobRules:
         if self.tensors is None:
             return "the job saves no tensors: it has no DebugHookConfig"
         if acts(rule) and self.plan.engines.first.desktop:
-            return "actions do not get out of the virtual machine of the engine: use Local.OnRule (--on-rule) instead"
+            return (
+                "the rule's own actions cannot leave the engine's virtual machine: use Local.OnRule (--on-rule) instead"
+            )
         for path in _named(rule):
             if not _in_s3(path) and not os.path.exists(path):
                 return f"{path} does not exist"

@@ -79,7 +79,7 @@ def judge_home(home: str, *, file_system: str, one_case: bool = False) -> Judgem
             f"{home} is on a network file system ({file_system}): two machines must not use it at once",
             "Set SMLOCAL_HOME to a folder of your own on a local disk.",
         )
-    return fine(f"{home} can be written{', and its disk takes A and a for one name' if one_case else ''}")
+    return fine(f"{home} can be written{', on a disk that ignores case: A and a are one name' if one_case else ''}")
 
 
 def file_system_of(path: str, mounts: str) -> str:
@@ -442,6 +442,8 @@ _SLOW_DRIVERS = {
 
 def check_storage(machine: Machine) -> Judgement:
     """Whether the engine's storage driver is suitable."""
+    if machine.place is not None:
+        return there.judge_storage_there(machine.place)
     return judge_storage(machine.details)
 
 
@@ -527,7 +529,8 @@ _GPU_DRIVER = "/proc/driver/nvidia/version"
 
 def check_gpu(machine: Machine) -> Judgement:
     """Whether a container can get a GPU, by trying it."""
-    return judge_gpu(machine.trial, driver=os.path.exists(_GPU_DRIVER), details=machine.details)
+    found = judge_gpu(machine.trial, driver=os.path.exists(_GPU_DRIVER), details=machine.details)
+    return found if machine.place is None else there.judge_gpu_there(found)
 
 
 def judge_gpu(trial: ContainerTrial, *, driver: bool, details: EngineDetails) -> Judgement:

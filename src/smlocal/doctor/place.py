@@ -3,7 +3,7 @@
 import os
 
 from smlocal.data.channels.fastfile.availability import why_no_fuse
-from smlocal.doctor.judgement import Judgement, problem, unknown, warning
+from smlocal.doctor.judgement import Judgement, Readiness, problem, unknown, warning
 from smlocal.doctor.machine import ContainerTrial, Machine
 from smlocal.engine.facts import Place
 
@@ -22,8 +22,8 @@ def judge_place(place: Place, *, engine: bool) -> Judgement:
     if not engine:
         return unknown(f"{where}: what it allows is not checked without an engine")
     return warning(
-        f"{where}: jobs have one host, in the network '{place.network}' that they share with this program; no "
-        "isolation, no shell in a running container, usage is not measured",
+        f"{where}: jobs have one host, and share the network '{place.network}' with this program. No isolation, no "
+        "shell in a running container, no measured usage",
         _INSTEAD,
     )
 
@@ -42,7 +42,7 @@ def judge_home_there(place: Place, home: str, found: Judgement) -> Judgement:
 def judge_untried(place: Place, trial: ContainerTrial) -> Judgement:
     """No image could be built: in a domain without the internet, even an empty one is refused."""
     return warning(
-        f"not tested, for lack of an empty image: {trial.untried}",
+        f"not tested, because no empty image could be built: {trial.untried}",
         f"Run a job with an image that {place.name} may pull: smlocal run --image IMAGE",
     )
 
@@ -56,6 +56,20 @@ def judge_fuse_there(place: Place) -> Judgement:
     """Likewise, even if this machine has FUSE."""
     why = why_no_fuse() or f"{place.name} is not known to show its containers what FUSE mounts"
     return warning(f"FastFile channels in S3 are downloaded first: {why.partition(': ')[0]}", _LESS_DATA)
+
+
+def judge_gpu_there(found: Judgement) -> Judgement:
+    """Drivers and toolkits of the instance are not the user's."""
+    if found.severity is not Readiness.WARNING:
+        return found
+    return warning(
+        found.sentence, "With GPUs: run the space on an instance type that has them. Without: smlocal run --allow-cpu"
+    )
+
+
+def judge_storage_there(place: Place) -> Judgement:
+    """As below."""
+    return unknown(f"{place.name} does not tell its storage driver")
 
 
 def judge_cgroup_there(place: Place) -> Judgement:

@@ -97,7 +97,7 @@ def _context() -> str:
         return f"not found ({error.id})"
     if name is None:
         return "none: an address is set"
-    return name if _CONTEXTS.fullmatch(name) else "one with a name of its own"
+    return name if _CONTEXTS.fullmatch(name) else "another one (its name is not shown)"
 
 
 def _folders(machine: Machine) -> str:
@@ -116,11 +116,11 @@ def described_file_system(folder: str) -> str:
     kind = file_system_of(os.path.realpath(folder), _mounts()) or "type not known"
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".smlocal-") as place:
-            seen = "regards" if _is_other(place, "a", "A") else "ignores"
-            alike = "differ" if _is_other(place, "\u00e9", "e\u0301") else "are the same"
+            case = "sensitive" if _is_other(place, "a", "A") else "insensitive"
+            accents = "different names" if _is_other(place, "\u00e9", "e\u0301") else "one name"
     except OSError as error:
         return f"{kind}; cannot be written ({type(error).__name__})"
-    return f"{kind}; {seen} case; composed and decomposed letters {alike}"
+    return f"{kind}; case-{case}; composed and decomposed accents are {accents}"
 
 
 def _is_other(place: str, name: str, other: str) -> bool:

@@ -109,22 +109,22 @@ class PlacementSettings(Structure):
     )
     SpreadOver: Annotated[list[NotEmpty], Items(minimum=0, maximum=32)] = setting(
         default_factory=list,
-        description="Engines for whole jobs: each job, and each that a search or a pipeline makes, runs on that with "
-        "the most free room for its instance type. With Engines too, jobs with several hosts use those.",
+        description="Engines for whole jobs: each job, and each job of a search or a pipeline, runs on the one "
+        "with the most free room for its instance type. If Engines is set too, jobs with several hosts use those.",
         option=Option(
             keyword="spread_over",
             form=Form.LIST,
             written=list,
             example='spread_over=["ssh://HOST", "default"]',
             metavar="ENGINE",
-            help="Engine that may run a whole job: an address or a Docker context; repeatable. That with the most free "
-            "room runs it.",
+            help="Engine that may run a whole job: an address or a Docker context; repeatable. The one with the most "
+            "free room is used.",
             head=Head.MACHINE,
         ),
     )
     EngineInstances: Annotated[int, Whole(minimum=1, maximum=1000)] | None = setting(
         default=None,
-        description="Maximum number of instances in use at once on each engine of SpreadOver; other jobs wait.",
+        description="Maximum number of instances in use at once on each engine of SpreadOver; further jobs wait.",
         option=Option(
             keyword="engine_instances",
             form=Form.NUMBER,

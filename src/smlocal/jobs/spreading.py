@@ -62,7 +62,7 @@ class Answers:
                 "none of the engines of Local.SpreadOver answers",
                 details=[f"{self.names[address]}: {why}" for address, why in self.lost.items()],
                 remedy=[
-                    "Start one of them, or correct Local.SpreadOver (--spread-over, or --engine of smlocal serve)."
+                    "Start one of them, or correct Local.SpreadOver (--spread-over; smlocal serve and exec: --engine)."
                 ],
             )
 
@@ -100,12 +100,12 @@ def prepare_spread(
                 prepared = prepare(only)
             except (EngineLostError, EngineUnreachableError) as error:
                 leave_alone(store, {chosen.address})
-                reporter.progress(f"{chosen.engine} does not answer any more: {error.sentence}")
+                reporter.progress(f"{chosen.engine} no longer answers: {error.sentence}")
             else:
-                return _on(chosen, prepared, len(local.SpreadOver))
+                return _on(chosen, prepared, answers)
     raise EnginesGoneError(
         "the engines of Local.SpreadOver were lost while the job was prepared",
-        remedy=["Look at them: DOCKER_HOST=ADDRESS smlocal doctor"],
+        remedy=["Check each of them: DOCKER_HOST=ADDRESS smlocal doctor"],
     )
 
 
@@ -114,8 +114,14 @@ def on_swarm(work: Workload) -> bool:
     return len(work.hosts) > 1 and bool(work.local.Engines)
 
 
-def _on(chosen: Room, prepared: PreparedPlan, count: int) -> PreparedPlan:
-    text = f"the job runs whole on {chosen.engine}, that of {count} engines with the most free room (Local.SpreadOver)"
+def _on(chosen: Room, prepared: PreparedPlan, answers: Answers) -> PreparedPlan:
+    text = f"the job runs whole on {chosen.engine}, the only engine of Local.SpreadOver"
+    if (count := len(answers.names)) > 1:
+        text = (
+            f"the job runs whole on {chosen.engine}, which had the most free room of {count} engines (Local.SpreadOver)"
+        )
+    if silent := [name for address, name in answers.names.items() if address not in answers.engines.addresses]:
+        text += f"; no answer from {', '.join(silent)}"
     plan = prepared.plan
     return replace(
         prepared, plan=replace(plan, spread=chosen.engine, notes=(*plan.notes, Note(id="spread-over", text=text)))
@@ -200,7 +206,7 @@ def _begin(
                 if chosen is not None:
                     return chosen, answers
                 if not told:
-                    reporter.progress("waits: as many instances as may be are in use on each engine")
+                    reporter.progress("waiting: Local.EngineInstances are in use on each engine")
                     told = True
                 while time.monotonic() < again and changes.number() == seen:
                     time.sleep(_PAUSE)

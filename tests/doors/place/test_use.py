@@ -34,7 +34,7 @@ def test_doctor_names_the_place_and_tries_a_container_there(place: StudioPlace) 
     assert "smlocal help studio" in found["place"]["Remedy"][0]
     assert found["container"]["Sentence"].startswith("tested: ")
     assert "64 MiB" in found["shared-memory"]["Sentence"]
-    assert {name for name, check in found.items() if check["Severity"] == "unknown"} == {"cgroup", "clock"}
+    assert {name for name, check in found.items() if check["Severity"] == "unknown"} == {"storage", "cgroup", "clock"}
     assert found["home"]["Severity"] == found["leftovers"]["Severity"] == "ok"
     assert place.left() == []
     place.assert_nothing_refused()
@@ -65,7 +65,9 @@ def test_from_a_new_space_to_a_first_job_and_its_check(
     )
     shutil.chown(folder, 1000, 100)
     said = place.run("smlocal", "init", cwd=folder, check=True).stderr
-    assert f"docker build --network sagemaker --tag {folder.name}:latest ." in said
+    assert said.splitlines()[1:] == ["  smlocal run job.yaml --build ."]
+    said = place.run("smlocal", "init", "--kind", "endpoint", cwd=folder, check=True).stderr
+    assert f"DOCKER_BUILDKIT=0 docker build --network sagemaker --tag {folder.name}:latest ." in said
     (folder / "job.yaml").write_text(
         f"AlgorithmSpecification: {{TrainingImage: '{folder.name}:latest', TrainingInputMode: File}}\n"
         "ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1, VolumeSizeInGB: 1}\n"
@@ -82,6 +84,9 @@ def test_from_a_new_space_to_a_first_job_and_its_check(
     assert results["job-fails"]["Outcome"] == "passed", results["job-fails"]
     assert "not known to list the processes" in results["sigterm-unhandled"]["Skipped"]
     assert "2 hosts cannot run in SageMaker Studio" in results["two-hosts-fail"]["Skipped"]
+    for rule, calls in (("memory-near-limit", "docker stats"), ("writes-elsewhere", "docker diff")):
+        assert results[rule]["Skipped"] == f"SageMaker Studio is not known to answer {calls}"
+        assert "an ordinary engine" in json.dumps(results[rule])
     assert "history of the image is not read" in done.stderr
     place.run("smlocal", "rm", "space-first", check=True)
     docker("rmi", f"{folder.name}:latest")
@@ -161,6 +166,7 @@ def test_no_shell_in_a_container_that_is_there_and_one_in_a_new_one(place: Studi
     assert (done.returncode, "smlocal shell" in done.stderr) == (1, False), done.stderr
     done = place.run("smlocal", "shell", "kept", "--", "true")
     assert (done.returncode, error(done)) == (3, "shell-not-allowed"), done.stderr
+    assert place.run("ls", done.stderr.partition("  ls ")[2].split()[0]).stdout.split()[:2] == ["input", "model"]
     place.run("smlocal", "rm", "kept", check=True)
 
     done = place.run("smlocal", "shell", "--image", tag, "--", "sh", "-c", "ls /opt/ml; exit 7")
@@ -192,7 +198,11 @@ def test_two_endpoints_answer_each_at_a_port_of_its_own(place: StudioPlace, imag
     for name in ("one", "two"):
         done = place.run("smlocal", "invoke", name, "--body", name, "--content-type", "text/csv", check=True)
         assert done.stdout == name
-    place.run("smlocal", "rm", "--stop", "one", "two", check=True)
+    done = place.run(
+        *("smlocal", "deploy", "model", "--image", image("serve"), "--name", "ends", "--detach", "-e", "DIES=at-once")
+    )
+    assert "; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, " in done.stderr
+    place.run("smlocal", "rm", "--stop", "one", "two", "ends", check=True)
     done = place.run("smlocal", "check", image("train-serve"), "--train-and-serve", "--json")
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
     assert {each["Outcome"] for each in results.values()} <= {"passed", "skipped"}, results

@@ -122,10 +122,10 @@ HOST_NETWORK_REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]
     "hosts": (
         {},
         {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}},
-        ["with a job with 2 hosts: they would share every port", "--network NAME", "[host-network]"],
+        ["with 2 hosts: they would share all ports", "--network NAME", "[host-network]"],
     ),
     "networks": ({"Networks": ["none"]}, {}, ["with Local.Networks: a container on that network", "[host-network]"]),
-    "debugger": ({"DebugPort": 5678}, {}, ["with Local.DebugPort: the debugger would be open", "[host-network]"]),
+    "debugger": ({"DebugPort": 5678}, {}, ["with Local.DebugPort: everybody who reaches", "[host-network]"]),
     "credentials": ({"Credentials": "inherit"}, {}, ["with Local.Credentials: they are given to", "[host-network]"]),
     "isolation": ({}, {"EnableNetworkIsolation": True}, ["Local.Network and EnableNetworkIsolation", "[isolated-job]"]),
     "another": ({"Network": "bridge"}, {}, ["is 'bridge' and must be host", "Local.Networks (--network)"]),

@@ -87,6 +87,8 @@ def test_a_search_uses_all_engines_that_answer(spread: Life, engines: tuple[OwnE
     notes = {note["Id"]: note["Text"] for note in answer["Local"]["Notes"]}
     assert SILENT in notes["engine-silent"]
     assert "one of 3 engines" in notes["spread-over"]
+    notes = {note["Id"]: note["Text"] for note in spread.describe(names[0])["Local"]["Notes"]}
+    assert f"most free room of 3 engines (Local.SpreadOver); no answer from {SILENT}" in notes["spread-over"]
     assert {name: engine_of(spread, name) for name in names} == used
     assert f"Engine {used[names[0]]}" in " ".join(spread("describe", names[0]).stdout.split())
     assert f"on {used[names[0]]}"[:12] in spread("jobs").stdout

@@ -238,7 +238,7 @@ def test_what_is_not_done_or_wrong_is_refused(processing: Any) -> None:
         ({"inputs": [an_input("a", "./code", S3CompressionType="Gzip")]}, "Gzip is for Pipe mode only"),
         (
             {"inputs": [a_query("Athena", f"{ROOT}/a")], "local": whole_bucket},
-            "is refused: no Athena is asked here; give a folder with what the query would write: --source s3://b/athena/",
+            "needs a folder with what the query would write, because no Athena query is run here: --source s3://b/athena/",
         ),
         ({"inputs": [a_query("Redshift", "/tmp/a")]}, "must be a folder below /opt/ml/processing/"),
         (

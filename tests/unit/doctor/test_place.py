@@ -7,6 +7,7 @@ import pytest
 
 from smlocal.doctor import place as there
 from smlocal.doctor.checks import judge_home
+from smlocal.doctor.judgement import fine, warning
 from smlocal.doctor.machine import ContainerTrial, Machine
 from smlocal.doctor.run_checks import run_checks
 from smlocal.doctor.summary import summary
@@ -35,7 +36,7 @@ def test_there_is_no_such_row_where_the_engine_is_the_machines_own(
 def test_what_is_lost_is_said_with_an_engine() -> None:
     found = there.judge_place(PLACE, engine=True)
     assert found.severity == "warning"
-    for words in ("CodeEditor", "one host", "network 'sagemaker'", "no isolation", "no shell", "not measured"):
+    for words in ("CodeEditor", "one host", "network 'sagemaker'", "No isolation", "shell in a running", "usage"):
         assert words in found.sentence
     assert "smlocal help studio" in found.remedy[0]
 
@@ -60,5 +61,12 @@ def test_an_empty_image_that_may_not_be_built_says_nothing_of_others() -> None:
 
 def test_what_cannot_be_known_there_is_no_problem() -> None:
     assert there.judge_overlay_there(PLACE).severity == "warning"
+    assert there.judge_storage_there(PLACE).severity == "unknown"
     assert there.judge_fuse_there(PLACE).severity == "warning"
     assert there.judge_cgroup_there(PLACE).severity == "unknown"
+
+
+def test_no_driver_can_be_installed_there() -> None:
+    found = there.judge_gpu_there(warning("no GPU", "Install nvidia-container-toolkit"))
+    assert (found.severity, found.sentence, "instance type" in found.remedy[0]) == ("warning", "no GPU", True)
+    assert there.judge_gpu_there(fine("tested")) == fine("tested")

@@ -12,6 +12,8 @@ from smlocal.base.quick_dataclass import dataclass
 
 Request = dict[str, Any]
 """A CreateTrainingJob request with its `Local` block."""
+ORDINARY_ENGINE = "check the image on a machine with an ordinary engine"
+"""How to test what cannot be seen in a place that restricts its engine."""
 _SHOWN = 200
 _LAST_LINES = 5
 _SIGTERM = 1 << 14

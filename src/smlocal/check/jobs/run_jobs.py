@@ -18,6 +18,7 @@ from smlocal.base.quick_dataclass import dataclass
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import (
+    ORDINARY_ENGINE,
     PLAIN,
     CheckedHost,
     Folders,
@@ -49,8 +50,7 @@ _POLL_SECONDS = 0.1
 _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
 """Errors that end a check. After any other error the rules that need the job are skipped."""
 
-_FIRST = "see to that first"
-_ELSEWHERE = "check the image on a machine with an ordinary engine"
+_FIRST = "solve that first"
 
 
 class RunningJobs:
@@ -137,14 +137,14 @@ class RunningJobs:
     def result(self, scenario: Scenario) -> JobResult:
         """Wait for the end of a job."""
         if why := self._cannot_see(scenario):
-            raise CannotLookError(why, test=_ELSEWHERE)
+            raise CannotLookError(why, test=ORDINARY_ENGINE)
         try:
             return self._begin(scenario).result()
         except _GENERAL:
             raise
         except SmlocalError as error:
             why = "; ".join([error.sentence, *error.details])
-            test = _FIRST if self._engine.facts().place is None else _ELSEWHERE
+            test = _FIRST if self._engine.facts().place is None else ORDINARY_ENGINE
             raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=test) from error
 
     def _cannot_see(self, scenario: Scenario) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from smlocal.base.readable import readable_bytes
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.interface import PLAIN, Scenario
+from smlocal.check.jobs.interface import ORDINARY_ENGINE, PLAIN, JobResult, Scenario
 from smlocal.check.jobs.scenarios import (
     JOB,
     LATE_FIFO,
@@ -181,10 +181,18 @@ _COMPILED = (".pyc", "/__pycache__")
 """Python writes its compiled files wherever it may, and losing them does no harm."""
 
 
+def _check_place(result: JobResult, lost: str) -> None:
+    """Where a place does not tell what was lost, no longer job would show it. A note of the job says so."""
+    for note in result.local.get("Notes") or ():
+        if note["Id"] == lost:
+            raise CannotLookError(note["Text"].partition(": ")[2], test=ORDINARY_ENGINE)
+
+
 def _writes_elsewhere(subject: Subject) -> Iterator[Finding]:
     result = completed_plain(subject)
     changes: dict[str, list[str]] = result.local.get("Changes") or {}
     if not changes:
+        _check_place(result, "studio-changes")
         raise CannotLookError("the engine did not list the written files")
     for host, changed in changes.items():
         found = [path for path in changed if not path.endswith(_COMPILED)]
@@ -235,6 +243,7 @@ def _memory_near_limit(subject: Subject) -> Iterator[Finding]:
     measured = {host["Name"]: host["MemoryPeakMiB"] for host in (result.local.get("Usage") or {}).get("Hosts") or ()}
     if not measured:
         completed_plain(subject)
+        _check_place(result, "studio-usage")
         raise CannotLookError(
             "its memory was not measured: the job ended within a second, or the engine does not tell", test=LONGER
         )

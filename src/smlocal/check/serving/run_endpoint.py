@@ -298,7 +298,7 @@ class RunningEndpoint:
             except _GENERAL:
                 raise
             except SmlocalError as error:
-                self._refused = CannotLookError(f"no endpoint was made: {error.with_details}", test="see to that first")
+                self._refused = CannotLookError(f"no endpoint was made: {error.with_details}", test="solve that first")
                 raise self._refused from error
         return self._seen
 

@@ -65,14 +65,14 @@ def command(*, source: str | None, word: str, file: str | None) -> None:
     kind = kind_worded(word)
     file = file or kind.file
     check_new_file(file, _FILE_OPTION)
-    steps: list[str] = []
+    commands = [kind.start_command(_quoted(file))]
     if source is None or os.path.isdir(source):
-        text = _from_folder(source, file, kind, steps)
+        text, commands = _from_folder(source, file, kind)
     elif source.endswith(".json") or os.path.isfile(source):
         if word != TRAINING_WORD:
             raise click.UsageError(f"--kind {word} cannot be combined with the description of a job.")
         text = _from_answer(source, file)
-        steps.append(f"smlocal validate {_quoted(file)}")
+        commands = [f"smlocal validate {_quoted(file)}", *commands]
     elif os.path.exists(source):
         raise InitSourceError(
             f"{source} is not a folder or a regular file",
@@ -83,11 +83,13 @@ def command(*, source: str | None, word: str, file: str | None) -> None:
     write_new_file(file, text, _FILE_OPTION)
     if file == "-":
         return
-    for step in (*steps, kind.start_command(_quoted(file))):
-        click.echo(f"  {step}", err=True)
+    for command in commands:
+        click.echo(f"  {command}", err=True)
 
 
-def _from_folder(folder: str | None, file: str, kind: "Kind", steps: list[str]) -> str:
+def _from_folder(folder: str | None, file: str, kind: "Kind") -> tuple[str, list[str]]:
+    """The text, and the commands that build the image and run the job."""
+    start = kind.start_command(_quoted(file))
     built = dockerfile_facts(folder or ".")
     if built is None:
         if folder is not None:
@@ -95,14 +97,18 @@ def _from_folder(folder: str | None, file: str, kind: "Kind", steps: list[str]) 
                 f"the folder {folder} has no Dockerfile that can be read",
                 remedy=["Name a folder with a Dockerfile, or an image: smlocal init IMAGE"],
             )
-        return _text(kind, _DEFAULT_IMAGE, file)
+        return _text(kind, _DEFAULT_IMAGE, file), [start]
     image = folder_image(folder or ".")
     from smlocal.engine.client import place_here  # only here: `init` needs no engine
 
-    there = place_here()
-    network = "" if there is None else f"--network {there.network} "
-    steps.append(f"docker build {network}--tag {image} {_quoted(folder or '.')}")
-    return _text(kind, image, file, built=built, folder=folder or ".")
+    there, context = place_here(), _quoted(folder or ".")
+    if there is None:
+        commands = [f"docker build --tag {image} {context}", start]
+    elif kind.has_workload and kind.started_by == "run":
+        commands = [f"{start} --build {context}"]  # there may be no docker command
+    else:
+        commands = [f"DOCKER_BUILDKIT=0 docker build --network {there.network} --tag {image} {context}", start]
+    return _text(kind, image, file, built=built, folder=folder or "."), commands
 
 
 def _from_image(image: str, file: str, kind: "Kind") -> str:

@@ -30,7 +30,8 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "engines",
         metavar="ENGINE",
         multiple=True,
-        help="Engine for whole jobs: an address or a Docker context; repeatable. Each goes to that with the most room.",
+        help="Engine for whole jobs: an address or a Docker context; repeatable. Each job goes to the one with the "
+        "most room.",
     )
     most = click.option(
         "--engine-instances",

@@ -197,8 +197,8 @@ def _check(asked: Mapping[str, Any]) -> None:
     limit = (asked.get("timeoutConfig") or {}).get("attemptDurationSeconds")
     if limit is not None and limit < longest:
         raise client_exception(
-            f"timeoutConfig.attemptDurationSeconds ({limit}) is below MaxRuntimeInSeconds ({longest}), and smlocal has "
-            "no other clock than that of the training job: set MaxRuntimeInSeconds to it."
+            f"timeoutConfig.attemptDurationSeconds ({limit}) is below MaxRuntimeInSeconds ({longest}), and smlocal "
+            "enforces only the latter: set it to the same."
         )
 
 
@@ -207,7 +207,7 @@ def _say_recorded(serving: Serving, asked: Mapping[str, Any]) -> None:
     members = ("schedulingPriority", "shareIdentifier", "quotaShareName", "preemptionConfiguration")
     given = [member for member in members if member in asked]
     if given:
-        serving.log(f"{', '.join(given)} of a service job recorded: jobs are started first come first served")
+        serving.log(f"{', '.join(given)} of a service job: recorded, no effect; jobs start in the order of submission")
 
 
 def describe_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:

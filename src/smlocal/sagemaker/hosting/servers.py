@@ -116,9 +116,14 @@ class Server:
     def silence(self) -> str:
         """Why it has not become healthy in time."""
         said = f"{self.trouble}, for {self.plan.startup:g} s"
+        return said + self.port_hint
+
+    @property
+    def port_hint(self) -> str:
+        """What its program may have overlooked, where containers have the ports of smlocal itself."""
         if self.run.plan.engines.first.place is None:
-            return said
-        return f"{said}; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, {self.plan.port}"
+            return ""
+        return f"; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, {self.plan.port}"
 
     def address(self) -> Address | None:
         """Where it is reached; None if it has no address now."""
@@ -140,7 +145,7 @@ def ports_taken(servers: Sequence[Server]) -> Mapping[int, Exception]:
         with socket.socket() as probe:
             probe.settimeout(_TRY_SECONDS)
             if probe.connect_ex(("127.0.0.1", each.plan.port)) == 0:
-                error = EngineError(f"another program has port {each.plan.port} of this machine")
+                error = EngineError(f"another program uses port {each.plan.port} of this machine")
                 return dict.fromkeys(range(len(servers)), error)
     return {}
 

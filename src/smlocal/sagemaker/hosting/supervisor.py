@@ -61,6 +61,9 @@ else:
     Front = at_use("smlocal.sagemaker.hosting.front", "Front")
     settle = at_use("smlocal.sagemaker.serving.named_endpoint", "settle")
 
+_NOT_RUN = (126, 127)
+"""Exit codes of a shell, and of an engine, whose program did not start."""
+
 
 @dataclass(kw_only=True, slots=True)
 class HostingSupervisor(ContainerSupervisor):
@@ -464,11 +467,12 @@ class HostingSupervisor(ContainerSupervisor):
         end = HostEnd(host=server.name, exit_code=ended.exit_code, oom_killed=ended.oom_killed)
         outcome = self.attempt.outcome
         self.attempt.outcome = replace(outcome, ends=(*outcome.ends, end), first_failure=server.name)
+        hint = "" if ended.exit_code in _NOT_RUN else server.port_hint
         self._fail(
             server.run.host,
             facts.not_healthy(server.plan.variant, server.plan.called),
             f"{self._called(server)} ended {server.early} times before it answered /ping, "
-            f"with exit code {ended.exit_code}",
+            f"with exit code {ended.exit_code}{hint}",
         )
         self._leave(stop=True)
 

@@ -356,8 +356,8 @@ def _without_result(raw: Mapping[str, Any], sources: Collection[str]) -> Iterato
             if isinstance(uri, str) and uri.rstrip("/") not in named:
                 at: Path = ("ProcessingInputs", index, _DATASET)
                 text = (
-                    f"{spoken(at)} is refused: no {word} is asked here; give a folder with what the query would write: "
-                    f"--source {uri}=DIR, or Local.Sources"
+                    f"{spoken(at)} needs a folder with what the query would write, because no {word} query is run "
+                    f"here: --source {uri}=DIR, or Local.Sources"
                 )
                 yield DATASET, Violation(path=at, text=text)
 

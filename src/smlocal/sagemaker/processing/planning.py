@@ -134,7 +134,7 @@ def _own_notes(plan: JobPlan, job: ProcessingFile) -> Iterator[tuple[str, str]]:
     for each in job.inputs:
         if each.query:
             folder = next((found.listing.root for found in inputs(plan) if found.name == each.name), "")
-            text = f"no query of {each.query} is run, and whether the files are what it would write is not checked"
+            text = f"no {each.query} query is run, and the files are not checked"
             yield "dataset-folder", f"the input {each.name} is the folder {folder}: {text}"
     uris = [*(each.uri for each in inputs(plan)), *(each.uri for each in collectors)]
     if local := [uri for uri in uris if not uri.startswith(("s3://", "https://"))]:

@@ -19,7 +19,7 @@ from smlocal.jobs.submission.scheduler import InstanceLimit
 from smlocal.terms.statuses import JobStatus
 
 _HOSTS = tuple(f"algo-{number}" for number in range(1, 101))
-_TOLD = "recorded: jobs are started first come first served"
+_TOLD = "recorded, no effect; jobs start in the order of submission"
 """What the owner is told of members of valid requests that have no effect."""
 _SERVER_ERROR = 500
 _NOT_IMPLEMENTED = 501

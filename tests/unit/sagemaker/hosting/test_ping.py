@@ -74,6 +74,6 @@ def test_nothing_is_started_if_another_program_has_a_port() -> None:
         servers = [Server(run=cast("HostRun", None), plan=each) for each in plans]
         errors = ports_taken(servers)
         assert [str(errors[number]) for number in range(2)] == [
-            f"another program has port {ports[1]} of this machine"
+            f"another program uses port {ports[1]} of this machine"
         ] * 2
         assert ports_taken(servers[:1]) == {}

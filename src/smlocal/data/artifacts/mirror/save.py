@@ -93,7 +93,7 @@ def _leave_out_alike(trees: Sequence[HostTree], to_write: _Files, target: Target
             to_write.pop(path, None)
             notes.append(
                 f"{files[path][0].host}: {os.fsdecode(path)} was not saved: "
-                f"the destination, which ignores case, has one file for it and {os.fsdecode(first)}"
+                f"in the destination, which ignores case, it would be the same file as {os.fsdecode(first)}"
             )
 
 

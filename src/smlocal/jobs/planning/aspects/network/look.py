@@ -104,13 +104,13 @@ def refuse_isolation(local: LocalSettings) -> None:
 def refuse_host_network(local: LocalSettings, hosts: int, *, engines: int) -> None:
     """Refuse what cannot be on the network of the engine's machine, which has one name, and each port once."""
     reasons = {
-        f"a job with {hosts} hosts: they would share every port and the one name of that machine": hosts > 1,
+        f"{hosts} hosts: they would share all ports and the name of that machine": hosts > 1,
         f"{engines} engines: each is on the network of its own machine": engines > 1,
         "Local.Networks: a container on that network cannot join others": bool(local.Networks),
-        "Local.Credentials: they are given to addresses of the job's containers, and this one has none": (
+        "Local.Credentials: they are given to the container's address, and this one has none of its own": (
             local.Credentials != "none"
         ),
-        "Local.DebugPort: the debugger would be open to everybody who reaches that machine": bool(local.DebugPort),
+        "Local.DebugPort: everybody who reaches that machine could use the debugger": bool(local.DebugPort),
     }
     asked = [reason for reason, is_so in reasons.items() if is_so]
     if asked:

@@ -134,8 +134,8 @@ def _host_network(plan: JobPlan, work: Workload) -> str | None:
     else:
         whose = "the rootless engine" if engine.rootless else "this machine"
     return (
-        f"the container is on the network of {whose} (Local.Network: host): it reaches what listens on 127.0.0.1 "
-        "there, its own ports are open there, and a port in use there is in use for it; the service has no such network"
+        f"the container is on the network of {whose} (Local.Network: host) and shares 127.0.0.1 and all ports with it; "
+        "a container of the service has a network of its own"
     )
 
 

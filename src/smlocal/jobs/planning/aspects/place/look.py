@@ -24,8 +24,8 @@ def check_place(
     """Refuse what is not possible there, before anything is made. `elsewhere`: what can be done without the place."""
     if hosts > 1:
         raise OneHostError(
-            f"{hosts} hosts cannot run in {place.name}: its containers share one network, {place.network}, with one "
-            "table of ports and no names of hosts",
+            f"{hosts} hosts cannot run in {place.name}: all containers share the network {place.network} and its "
+            "ports, and have no names there",
             remedy=[
                 "Run one host here: --instance-count 1 (ResourceConfig.InstanceCount).",
                 elsewhere,
@@ -34,8 +34,8 @@ def check_place(
     if not is_in_home(home):
         raise HomeUnusableError(
             f"the folder with the job records is not below your home folder: {home}",
-            details=[f"{place.name} is known to mount folders of {users_home()} into containers, and no others."],
-            remedy=["Unset SMLOCAL_HOME, or set it to a folder of your own there."],
+            details=[f"{place.name} is known to mount only folders below {users_home()} into containers."],
+            remedy=["Unset SMLOCAL_HOME, or set it to a folder below that one."],
         )
     asked = [*_refused(local), *(["EnableNetworkIsolation"] if isolated else ())]
     if asked:
@@ -45,7 +45,7 @@ def check_place(
             remedy=[
                 *(["Run without isolation here: --set EnableNetworkIsolation=false"] if isolated else ()),
                 *(
-                    ["Leave these settings out: a service at a port of this space is at 127.0.0.1"]
+                    ["Leave these settings out: jobs reach services of this space at 127.0.0.1"]
                     if len(asked) > isolated
                     else ()
                 ),
@@ -80,7 +80,7 @@ def inputs_there(place: Place, inputs: InputFacts, pipes: Iterable[str]) -> Inpu
         if not is_in_home(listing.root):
             raise EngineRemoteError(
                 f'channel "{name}": {place.name} mounts folders of {users_home()}, and {listing.root} is not one',
-                remedy=["Use a folder of your home for it, or File mode, which copies the data."],
+                remedy=["Use a folder below your home folder, or a channel in File mode, which is copied."],
             )
     piped = frozenset(pipes)
 

@@ -11,10 +11,10 @@ def _network(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     if place is None:
         return None
-    host = "" if plan.hosts[0].server is not None else f", its files call the host {place.host}"
+    host = "" if plan.hosts[0].server is not None else f"; its resourceconfig.json names the host {place.host}"
     return (
-        f"{place.name}: the container is on the network {place.network} and has the addresses and ports of smlocal "
-        f"and the editor{host}, and {place.variable} is True, as in the SDK's local mode there"
+        f"{place.name}: the container is on the network {place.network}, and shares addresses and ports with smlocal "
+        f"and the editor{host}; {place.variable} is True, as in the SDK's local mode there"
     )
 
 
@@ -27,12 +27,11 @@ def _folders(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     if place is None:
         return None
-    said = f"{place.name} is not known to let files be copied into containers or out of them"
-    said += ": which files of the image are hidden is not looked at"
+    said = f"{place.name} is not known to allow docker cp: files of the image below /opt/ml are not looked for"
     if os.geteuid() != 0:
         said += (
-            ", the platform's folders belong to you while the job runs, not to root, and what root wrote is given to "
-            "you by a container of the image that runs chown"
+            ", the folders below /opt/ml belong to you and not to root, and at the end a container of the image gives "
+            "you what root wrote (chown)"
         )
     return said
 
@@ -48,14 +47,16 @@ def _debug_port(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     if place is None or plan.debug is None:
         return None
-    return "the port for the debugger is one of this space: nothing is published in front of it"
+    return "the program listens for a debugger at a port of this space itself"
 
 
 def _rules(plan: JobPlan, work: Workload) -> str | None:
     place = plan.engines.first.place
     if place is None or not plan.rules.each:
         return None
-    return f"debugger rules are on the network {place.network} too, with the usual rights of a container"
+    return (
+        f"containers of debugger rules are on the network {place.network} too, and have the usual rights of a container"
+    )
 
 
 def _server_ports(plan: JobPlan, work: Workload) -> str | None:
@@ -64,7 +65,7 @@ def _server_ports(plan: JobPlan, work: Workload) -> str | None:
     if place is None or not servers:
         return None
     ports = ", ".join(str(server.port) for server in servers)
-    return f"the container must listen on SAGEMAKER_BIND_TO_PORT, a free port of this space: {ports}"
+    return f"the container must listen on the port in SAGEMAKER_BIND_TO_PORT, a free one of this space: {ports}"
 
 
 PLACE_RULES = (
