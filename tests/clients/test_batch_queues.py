@@ -146,9 +146,14 @@ def test_what_a_queue_refuses(serve: Callable[..., Any]) -> None:
             ),
             ({"timeoutConfig": {"attemptDurationSeconds": 60}}, "attemptDurationSeconds (60) is below MaxRuntimeIn"),
             ({"serviceJobType": "ECS"}, "Member must satisfy enum value set"),
+            ({"jobName": "a b"}, "jobName must have 1 to 128 letters"),
+            ({"retryStrategy": {"attempts": 11}}, "retryStrategy.attempts must be between 1 and 10."),
         ):
             found, message = refused(batch.submit_service_job, **{**given, **changes})
             assert (found, says in message) == (code, True), message
+        late = {"name": "BEFORE_CREATED_AT", "values": ["9" * 5000]}
+        code, message = refused(batch.list_service_jobs, jobQueue="q", filters=[late])
+        assert (code, "The filter BEFORE_CREATED_AT" in message) == ("ClientException", True)
         code, message = refused(batch.list_tags_for_resource, resourceArn="arn")
         assert (code, "smlocal does not emulate tags/arn" in message) == ("UnknownOperationException", True)
         code, message = refused(batch.describe_job_queues)

@@ -29,16 +29,19 @@ def is_in_home(path: str) -> bool:
 def place_of(metadata: str) -> Place | None:
     """The place that has this file; None for a machine whose engine is its own."""
     try:
-        with open(metadata, "rb") as file:
-            document = json.loads(file.read(_LARGEST))
-    except (OSError, ValueError):
+        # Without waiting: on other machines, whatever has this path is not the service's, and may be a FIFO.
+        with open(metadata, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+            document = json.loads(file.read(_LARGEST) or b"")
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(document, dict):
         return None
     app, domain = document.get("AppType"), document.get("DomainId")
     if not isinstance(app, str) or app not in _APPS:
         return None
-    return Place(app=app, domain=domain if isinstance(domain, str) else "")
+    # It is written into a command.
+    domain = domain if isinstance(domain, str) else ""
+    return Place(app=app, domain=domain if domain.isascii() and domain.replace("-", "").isalnum() else "")
 
 
 def without_engine(place: Place) -> Iterator[str]:

@@ -17,6 +17,7 @@ from smlocal.engine.docker import DockerEngine
 from smlocal.engine.documents import container_state
 from smlocal.engine.endpoint import EngineAddress
 from smlocal.engine.facts import Place
+from smlocal.engine.http import Call
 from smlocal.engine.interface import (
     JOB_LABEL,
     RUN_LABEL,
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
     from smlocal.engine.output import ProcessConnection
 
 _UNKNOWN: Final = "it is not known to be allowed there"
+_NO_TAR: Final = f"{_UNKNOWN}, and the image has no tar"
 _HERE: Final = "127.0.0.1"
 _DROPPED: Final = ("CapDrop", "Dns", "ExtraHosts", "LogConfig", "OomScoreAdj", "PortBindings", "Runtime", "SecurityOpt")
 """Members of a HostConfig that a shared network namespace excludes, or of which it is not known whether they pass."""
 _TAR: Final = "tar"
-_ABSENT, _FAILED = 404, 500
+_KILL: Final = "SIGKILL"
+_UNCHANGED, _ABSENT, _FAILED = 304, 404, 500
 _MISSING: Final = b"No such file"
 _PIECE = 1 << 16
 _SECONDS: Final = 600.0
@@ -91,6 +94,16 @@ class PlaceEngine(DockerEngine):
         """Inspect a container."""
         origin = super().origin(container)
         return replace(origin, mounts=self._mounts.get(container, origin.mounts))
+
+    def signal(self, container: str, signal: str) -> None:
+        """Send a signal to PID 1. If the place refuses that, it may let a container be stopped."""
+        try:
+            super().signal(container, signal)
+        except PlaceRefusedError:
+            if signal != _KILL:
+                raise
+            path = f"/containers/{container}/stop"
+            self.client.tell("POST", path, parameters={"t": "0"}, fine={_UNCHANGED, _ABSENT}, call=Call.ACTION)
 
     def remove(self, resource: Resource) -> None:
         """Remove by force."""
@@ -208,7 +221,7 @@ class PlaceEngine(DockerEngine):
             self.start(helper)
         except EngineError as error:
             if error.is_of_runtime:
-                raise self.client.refused("archives of a container's files", "and the image has no tar") from error
+                raise self.client.refused("archives of a container's files", _NO_TAR) from error
             raise
 
 

@@ -245,7 +245,9 @@ class Attempt(Course):
                 self._handle_events(watch)
         finally:
             self.outcome = watch.outcome  # a stop counts even if the disk has no room for its record
-        if watch.lost is not None:
+        if watch.lost is not None and watch.refused:
+            self._refused(watch.lost)
+        elif watch.lost is not None:
             self._engine_lost(watch.lost)
         self.explanation = self.explanation or watch.explanation
         if self.outcome.failure == INTERNAL_ERROR and self.explanation is None:
@@ -392,6 +394,11 @@ class Attempt(Course):
             why = f"the connection to the engine was lost while the job was running: {why}"
             self.fail(NO_CAPACITY if self.plan.spread else INTERNAL_ERROR, why)
             self._leave_alone()
+
+    def _refused(self, why: str) -> None:
+        """The engine is there, and what is left can be removed at once."""
+        if not self.outcome.decided:
+            self.fail(INTERNAL_ERROR, f"a container could not be watched: {why}")
 
     def _leave_alone(self) -> None:
         """If the job is one of many that run on several engines: the next ones go to others for a while."""

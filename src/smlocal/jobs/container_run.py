@@ -23,6 +23,7 @@ from smlocal.errors import (
     EngineNameInUseError,
     MachineNotReadyError,
     NetworkAttachError,
+    PlaceRefusedError,
     SmlocalError,
 )
 from smlocal.jobs.decide.events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
@@ -322,7 +323,8 @@ class ContainerRun:
                 self._complete_output(reader, ended=ended)
             oom_killed = exit_code != 0 and self.engine.state(self.id).oom_killed
         except SmlocalError as error:
-            self._result = ContainerLost(container=self.name, why=error.sentence)
+            refused = isinstance(error, PlaceRefusedError)
+            self._result = ContainerLost(container=self.name, why=error.sentence, refused=refused)
         else:
             self._result = ContainerExited(container=self.name, exit_code=exit_code, oom_killed=oom_killed)
         finally:

@@ -473,7 +473,8 @@ class ContainerSupervisor(Supervisor):
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create removed files again
         if len(self.context.engines) > 1 or not attempt.engine_lost:
-            results.leftovers += restore_ownership(self.reachable_runs())
+            failures = restore_ownership(self.reachable_runs())
+            results.leftovers += [each for each in failures if each not in results.leftovers]
         if not attempt.engine_lost:
             self._move_kept()
         if keep and not attempt.engine_lost and mark_containers_kept(self.plan.job_directory):

@@ -1,5 +1,7 @@
 """Training jobs in a place like SageMaker Studio."""
 
+import os
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -171,6 +173,19 @@ def test_a_registry_that_the_place_closes_is_no_failure_of_the_job(here: Here) -
     here.place.engine.refused.clear()
 
 
+@pytest.mark.parametrize("calls", ["POST .*/wait", "GET /containers/[^/]+/json", "POST .*/(wait|kill|stop)"])
+def test_a_place_that_lets_no_container_be_watched_is_no_lost_engine(calls: str, here: Here) -> None:
+    """The job fails at once, with the place's words, and its container is removed though it runs."""
+    here.place.engine.refuse(calls)
+    done = here.place.run("smlocal", "run", here.training("place-unseen", "sleep 1000"))
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert "a container could not be watched: SageMaker Studio refuses" in said
+    assert "unreachable" not in said
+    assert here.place.left() == []
+    here.place.engine.refused.clear()
+
+
 def test_the_engine_may_call_the_home_otherwise(
     place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]
 ) -> None:
@@ -193,6 +208,27 @@ def test_the_engine_may_call_the_home_otherwise(
     here.smlocal("rm", "place-moved")
     place.assert_nothing_refused()
     assert place.left() == []
+
+
+def test_an_image_without_tools_gives_files_back_by_its_python(here: Here) -> None:
+    """It has neither chown nor tar."""
+    tag = f"smlocal-test-no-tools-{os.getpid()}"
+    text = f"FROM {here.image('py')}\nRUN rm -f /bin/tar /bin/chown /usr/bin/tar /usr/bin/chown\n"
+    subprocess.run(["docker", "build", "--quiet", "--tag", tag, "-"], input=text, text=True, check=True)
+    here.write(
+        {"code/train.py": "import os\nos.makedirs('/opt/ml/model/deep', 0o700)\nopen('/opt/ml/model/deep/m', 'x')"}
+    )
+    entrypoint = {"ContainerEntrypoint": ["python3", "/opt/ml/code/train.py"]}
+    specification = {"TrainingImage": tag, "TrainingInputMode": "File", **entrypoint}
+    try:
+        file = here.training("place-tools", "", AlgorithmSpecification=specification, Local={"Code": "./code"})
+        answer = here.run(file)
+    finally:
+        subprocess.run(["docker", "rmi", "--force", tag], check=True, stdout=subprocess.DEVNULL)
+    assert answer["TrainingJobStatus"] == "Completed", answer
+    with tarfile.open(answer["Local"]["Artifacts"]["Model"]) as archive:
+        assert "deep/m" in archive.getnames()
+    assert here.of_others() == []
 
 
 def test_root_has_jobs_there_too(place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]) -> None:

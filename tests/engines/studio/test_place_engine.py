@@ -87,6 +87,22 @@ def test_a_container_begins_ends_and_is_removed(
     assert place.left() == []
 
 
+def test_a_container_is_stopped_where_it_cannot_be_killed(
+    place: StudioPlace, engine: PlaceEngine, spec: Callable[..., ContainerSpec]
+) -> None:
+    container = engine.create(spec("sleep 1000"))
+    engine.start(container)
+    place.engine.refuse("/kill")
+    with pytest.raises(PlaceRefusedError):
+        engine.signal(container, "SIGTERM")
+    engine.signal(container, "SIGKILL")
+    assert engine.wait(container) in {137, 143}
+    engine.signal(container, "SIGKILL")  # it has ended
+    engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+    engine.signal(container, "SIGKILL")
+    assert place.left() == []
+
+
 def test_files_of_mounts_go_in_and_out_by_tar(
     place: StudioPlace, engine: PlaceEngine, spec: Callable[..., ContainerSpec]
 ) -> None:

@@ -61,13 +61,14 @@ def test_data_that_is_larger_than_the_free_space_is_refused_before_the_job_is_ma
     assert smlocal_run("jobs", "--quiet", env=env).stdout == ""
 
 
-def test_data_that_the_cache_holds_needs_no_space(
+def test_data_that_the_cache_holds_or_another_channel_brings_needs_no_space(
     small_disk: Path, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path, s3: S3Server
 ) -> None:
     bucket = s3.make_bucket()
     s3.put(bucket, "in/large", bytes(1_200_000))
     env = {**s3.environment, "SMLOCAL_HOME": str(small_disk / "home")}
-    job = ("--image", image("sh"), "--channel", f"train=s3://{bucket}/in/", "--output", tmp_path / "out")
+    channels = [each for name in ("train", "again") for each in ("--channel", f"{name}=s3://{bucket}/in/")]
+    job = ("--image", image("sh"), *channels, "--output", tmp_path / "out")
     for name in ("cached-first", "cached-again"):
         done = smlocal_run("run", *job, "--name", name, "-e", "SCRIPT=true", env=env)
         assert done.returncode == 0, done.stderr

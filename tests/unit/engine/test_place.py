@@ -1,5 +1,6 @@
 """Which place this is, by the file that the service writes."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,12 +28,21 @@ from smlocal.terms.limits import Limits
         ("[]", None),
         ("not JSON", None),
         ("\N{LATIN SMALL LETTER E WITH ACUTE}", None),
+        ('{"AppType": "JupyterLab", "More": ' + "[" * 100_000, None),
+        ('{"AppType": "JupyterLab", "DomainId": "d-1; rm x"}', "JupyterLab"),
     ],
 )
 def test_the_file_tells_the_place(tmp_path: Path, content: str, app: str | None) -> None:
     (tmp_path / "metadata.json").write_text(content, encoding="latin-1")
     place = place_here(str(tmp_path / "metadata.json"))
     assert (place.app if place else None) == app
+    assert place is None or place.domain in {"d-1", ""}
+
+
+def test_what_is_no_ordinary_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "metadata.json")
+    assert place_here(str(tmp_path / "metadata.json")) is None
+    assert place_here("/dev/zero") is None
 
 
 def test_most_machines_have_no_such_file(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ A queue with any name is there. What waits, waits as every job of a client does,
 """
 
 import re
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -23,6 +24,8 @@ from smlocal.jobs.store.resources import StoredResource
 from smlocal.sagemaker.contract.identity import arn as arn_of
 from smlocal.terms.statuses import JobPhase, JobStatus
 
+_CHANGES: Final = threading.Lock()
+"""Held while one is submitted, tried again or terminated: no attempt begins of one that is terminated meanwhile."""
 _KIND: Final = "service_job"
 _QUEUE: Final = "job-queue/"
 _REQUEST: Final = "Request"
@@ -36,6 +39,9 @@ _TERMINATED: Final = "Terminated"
 _FROM: Final = "Received status from SageMaker: "
 _PREFIX: Final = "AWSBatch"
 _LONGEST_NAME: Final = 63
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_MOST_ATTEMPTS: Final = 10
+_TIME: Final = re.compile(r"[0-9]{1,18}")
 _MAX_RUNTIME: Final = 86_400
 """Of a payload that says nothing."""
 _ON_A_PAGE: Final = 100
@@ -67,8 +73,13 @@ def client_exception(message: str) -> ServiceError:
 
 def submit_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Make the training job of the payload. If it is refused, the service job has failed, as on the service."""
+    _check(call.parameters)
+    with _CHANGES:
+        return _submitted(serving, call)
+
+
+def _submitted(serving: Serving, call: AwsCall) -> dict[str, Any]:
     asked = call.parameters
-    _check(asked)
     token = asked.get("clientToken")
     if token is not None and any(each.body[_REQUEST].get("clientToken") == token for each in _all(serving)):
         raise client_exception(f"A service job was submitted with the clientToken {token} already.")
@@ -106,15 +117,15 @@ def _training_job(job: StoredResource, number: int) -> str:
 
 def _go_on(serving: Serving, call: AwsCall, job: StoredResource) -> StoredResource:
     """Begin the next attempt if the last one has failed and another is due. Answers the job as it is then."""
-    number = job.body[_ATTEMPTS]
     if not _is_due(serving, job):
         return job
-    refused = _create(serving, call, job, number + 1)
-
-    def begun(body: dict[str, Any]) -> dict[str, Any]:
-        return {**body, _ATTEMPTS: number + 1, **refused} if body[_ATTEMPTS] == number else body
-
-    return serving.store.change_resource(_KIND, job.name, begun, at=time.time()) or job
+    with _CHANGES:
+        job = serving.store.resource(_KIND, job.name) or job
+        if not _is_due(serving, job):  # another call was first
+            return job
+        number = job.body[_ATTEMPTS] + 1
+        _change(serving, job, {_ATTEMPTS: number, **_create(serving, call, job, number)})
+    return serving.store.resource(_KIND, job.name) or job
 
 
 def _is_due(serving: Serving, job: StoredResource) -> bool:
@@ -123,16 +134,31 @@ def _is_due(serving: Serving, job: StoredResource) -> bool:
     if job.body[_ATTEMPTS] >= strategy.get("attempts", 1) or job.body.get(_TERMINATED) is not None:
         return False
     record = _record(serving, job)
-    return record is not None and record.status is JobStatus.FAILED and _is_retried(strategy, _reason(record))
+    return record is not None and record.status is JobStatus.FAILED and is_retried(strategy, _reason(record))
 
 
-def _is_retried(strategy: Mapping[str, Any], reason: str) -> bool:
-    """By the first condition that is met; if none is, it is."""
+def is_retried(strategy: Mapping[str, Any], reason: str) -> bool:
+    """True if a job that failed so is tried again: by the first condition that is met; if none is, it is."""
     for each in strategy.get("evaluateOnExit") or ():
-        pattern = ".*".join(map(re.escape, each.get("onStatusReason", "*").split("*")))
-        if re.fullmatch(pattern, reason, re.DOTALL):
+        if _fits(reason, each.get("onStatusReason", "*")):
             return bool(each.get("action") != "EXIT")
     return True
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """True if it is the pattern, whose asterisks stand for anything. The time does not grow with their number."""
+    first, *others = pattern.split("*")
+    if not others:
+        return text == pattern
+    if not text.startswith(first):
+        return False
+    at = len(first)
+    for part in others[:-1]:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) - at >= len(others[-1]) and text.endswith(others[-1])
 
 
 def _to_sagemaker(call: AwsCall, operation: str, parameters: dict[str, Any]) -> AwsCall:
@@ -156,6 +182,11 @@ def _payload(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(asked: Mapping[str, Any]) -> None:
+    if not _NAME.fullmatch(asked["jobName"]):
+        raise client_exception("jobName must have 1 to 128 letters, digits, hyphens and underscores.")
+    attempts = (asked.get("retryStrategy") or {}).get("attempts", 1)
+    if not 1 <= attempts <= _MOST_ATTEMPTS:
+        raise client_exception(f"retryStrategy.attempts must be between 1 and {_MOST_ATTEMPTS}.")
     payload = _payload(asked)
     name = payload.get(_TRAINING_JOB)
     if name is not None and not isinstance(name, str):
@@ -234,7 +265,7 @@ def _filter(asked: Mapping[str, Any]) -> Callable[[StoredResource], bool]:
         return lambda job: any(_matches(job.body[_REQUEST]["jobName"], each) for each in values)
     if share:
         return lambda job: job.body[_REQUEST].get(share) in values
-    if name in {"BEFORE_CREATED_AT", "AFTER_CREATED_AT"} and len(values) == 1 and values[0].isdecimal():
+    if name in {"BEFORE_CREATED_AT", "AFTER_CREATED_AT"} and len(values) == 1 and _TIME.fullmatch(values[0]):
         limit = int(values[0])
         if name == "BEFORE_CREATED_AT":
             return lambda job: _milliseconds(job.created) < limit
@@ -249,7 +280,11 @@ def _matches(name: str, wanted: str) -> bool:
 
 def terminate_service_job(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Stop its training job. One that has ended stays as it is."""
-    found = _found(serving, call)
+    with _CHANGES:
+        return _terminated(serving, call, _found(serving, call))
+
+
+def _terminated(serving: Serving, call: AwsCall, found: StoredResource) -> dict[str, Any]:
     record = _record(serving, found)
     if record is None or (record.status.terminal and not _is_due(serving, found)):
         return {}

@@ -81,6 +81,8 @@ class ContainerLost:
 
     container: str
     why: str
+    refused: bool = False
+    """True if the engine is there, and a place does not let it answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

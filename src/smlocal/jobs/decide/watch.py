@@ -65,6 +65,8 @@ class Watch:
     """Seconds that a container has to end after SIGKILL. Then it counts as lost."""
     lost: str | None = None
     """Why the engine no longer answers for a container, if it does not."""
+    refused: bool = False
+    """True if it is there, and a place does not let it answer."""
     explanation: str | None = None
     """For a failure that no host caused."""
     grace: float = 0.0
@@ -97,8 +99,8 @@ class Watch:
         match event:
             case ContainerExited():
                 return self._exited(event, now)
-            case ContainerLost(container=host, why=why):
-                self.lost = self.lost or why
+            case ContainerLost(container=host, why=why, refused=refused):
+                self.lost, self.refused = self.lost or why, self.refused or refused
                 return self._abandon(host, now)
             case StopAsked(cause=cause, grace=grace):
                 return self._stop(cause, grace, now)

@@ -15,7 +15,14 @@ from smlocal.base.threads import run_each, run_parallel
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.http import chosen_timeouts
 from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
-from smlocal.errors import EarlierPlanError, EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
+from smlocal.errors import (
+    EarlierPlanError,
+    EngineError,
+    JobLeftoversError,
+    JobUnknownError,
+    MachineNotReadyError,
+    PlaceRefusedError,
+)
 from smlocal.jobs.containers import owned_by
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.finish.describe import has_kept_containers, unmark_containers_kept
@@ -76,6 +83,8 @@ def _until_there(clear: Callable[[], list[str]], deadline: float, cancelled: Cal
     while True:
         try:
             return clear()
+        except PlaceRefusedError as error:
+            return [f"not cleaned up: {error.sentence}; run smlocal recover later"]
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline or cancelled():
                 why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
@@ -287,9 +296,10 @@ def kill_containers(engine: Engine, job: str, run_id: str, *, rules: bool = True
         for each in owned_by(engine, job, run_id)
         if each.kind is ResourceKind.CONTAINER and (rules or RULE_LABEL not in each.labels)
     ]
-    for container in containers:
-        engine.signal(container, "SIGKILL")
     deadline = time.monotonic() + _ENDS_SECONDS
-    for container in containers:
-        while engine.state(container).status == "running" and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
+    with suppress(PlaceRefusedError):  # their removal ends them too
+        for container in containers:
+            engine.signal(container, "SIGKILL")
+        for container in containers:
+            while engine.state(container).status == "running" and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)

@@ -49,18 +49,24 @@ def check_space(plan: JobPlan, home: str) -> None:
 
 
 def _brought(plan: JobPlan) -> Iterator[Brought]:
-    """What is downloaded, once for all hosts that read the same, and what is copied for each host."""
-    downloaded, code = set(), plan.inputs.code
-    for host in plan.hosts:
-        for tree in host.inputs.trees if code is None else (*host.inputs.trees, code):
-            listing = tree.listing
-            if listing.total_bytes is None or tree.as_it_is or tree.staging == "fuse":
-                continue
-            if listing.remote and id(listing) not in downloaded:
-                downloaded.add(id(listing))
-                yield Brought(name=tree.name, bytes=listing.total_bytes, downloaded=True)
-            if tree.staging == "copy":
-                yield Brought(name=tree.name, bytes=listing.total_bytes, downloaded=False)
+    """What is downloaded, once for all that may read the same, and what is copied for each host."""
+    code = plan.inputs.code
+    trees = [tree for host in plan.hosts for tree in (*host.inputs.trees, *(() if code is None else (code,)))]
+    written = [
+        (tree.listing.total_bytes, tree)
+        for tree in trees
+        if tree.listing.total_bytes is not None and not tree.as_it_is and tree.staging != "fuse"
+    ]
+    downloaded: list[tuple[str, str]] = []
+    for size, tree in sorted(written, key=lambda each: -each[0]):
+        bucket, prefix = tree.listing.bucket_uri, tree.listing.prefix
+        if tree.listing.remote and not any(
+            bucket == other and (prefix.startswith(known) or known.startswith(prefix)) for other, known in downloaded
+        ):
+            downloaded.append((bucket, prefix))
+            yield Brought(name=tree.name, bytes=size, downloaded=True)
+        if tree.staging == "copy":
+            yield Brought(name=tree.name, bytes=size, downloaded=False)
 
 
 def _sum(data: Sequence[Brought]) -> int:
