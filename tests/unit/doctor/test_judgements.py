@@ -165,7 +165,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (
             judge_home("/h", file_system="", one_case=True),
             "ok",
-            "/h can be written, and its disk takes A and a for one",
+            "/h can be written, on a disk that ignores case",
         ),
         (judge_home("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
         (judge_disk({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),
