@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack, cast
 
-from smlocal.api.job_files import engines_of, plan_job
+from smlocal.api.job_files import engines_of, plan_job, workload_of
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
@@ -55,4 +55,9 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
 def plan_only(job: "AskedJob", *, name: str, strict: bool) -> "RecordedPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
-    return plan_job(job, name=name, home=home_directory(), engines=engines_of(job), strict=strict)
+    found = plan_job(job, name=name, home=home_directory(), engines=engines_of(job), strict=strict)
+    if not job.local.SpreadOver:
+        return found
+    from smlocal.jobs.spreading import as_looked_at  # few jobs have some
+
+    return as_looked_at(found, workload_of(job), job.local)

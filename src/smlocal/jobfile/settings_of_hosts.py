@@ -161,7 +161,7 @@ class NetworkSettings(Structure):
             keyword="host_network",
             form=Form.SWITCH,
             when_given=HOST_NETWORK,
-            help="Run on the network of the engine's machine, as docker run --network host.",
+            help="Run on the network of the engine's machine, as with docker run --network host.",
             head=Head.MACHINE,
         ),
     )

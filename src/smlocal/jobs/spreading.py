@@ -23,7 +23,7 @@ from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.aspects.accelerators.plan import gpu_counts
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines, machine_facts
-from smlocal.jobs.planning.model import Note
+from smlocal.jobs.planning.model import Note, RecordedPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import PreparedPlan
 from smlocal.jobs.store.database import StoreChanges
@@ -132,12 +132,26 @@ def _prepare_leader(prepare: Prepare, local: LocalSettings) -> PreparedPlan:
     answers = ask(engines_named(local.SpreadOver), local.SpreadOver)
     answers.check()
     prepared = prepare(answers.engines)
-    text = f"each job runs whole on one of {len(local.SpreadOver)} engines: {', '.join(local.SpreadOver)}"
-    notes = [Note(id="spread-over", text=text)]
+    notes = [_spread(local, "each job")]
     for address, why in answers.lost.items():
         said = f"{answers.names[address]} does not answer, and gets no jobs until it does: {why}"
         notes.append(Note(id="engine-silent", text=said, warning=True))
     return replace(prepared, plan=replace(prepared.plan, notes=(*prepared.plan.notes, *notes)))
+
+
+def _spread(local: LocalSettings, whole: str) -> Note:
+    engines = local.SpreadOver
+    text = f"{whole} runs whole on one of {len(engines)} engines: {', '.join(engines)}"
+    if len(engines) == 1:
+        text = f"{whole} runs whole on {engines[0]}, the only engine of Local.SpreadOver"
+    return Note(id="spread-over", text=text)
+
+
+def as_looked_at(plan: RecordedPlan, work: Workload | None, local: LocalSettings) -> RecordedPlan:
+    """The plan of a job that is not begun, with the note that it gets when it begins: no engine is chosen yet."""
+    if work is not None and on_swarm(work):
+        return plan
+    return replace(plan, notes=(*plan.notes, _spread(local, "each job" if work is None else "the job")))
 
 
 def ask(engines: Engines, names: Iterable[str]) -> Answers:

@@ -245,7 +245,7 @@ def _wrong(local: Mapping[str, Any], definition: Definition) -> Iterator[Violati
     if local.get(SOURCE) is not None and not selected:
         yield says((LOCAL, SOURCE), f"is for selected steps: {SELECT} names them")
     if local.get("EngineInstances") is not None and not local.get("SpreadOver"):
-        yield says((LOCAL, "EngineInstances"), "needs the engines in SpreadOver")
+        yield says((LOCAL, "EngineInstances"), "needs the engines in Local.SpreadOver, or --spread-over")
     for name in (SOURCE, QUEUE_URL):
         if not isinstance(local.get(name, ""), str):
             yield says((LOCAL, name), "must be text")

@@ -125,9 +125,9 @@ def test_no_engine_listens_any_more(tmp_path: Path) -> None:
 def test_a_user_without_permission() -> None:
     code = """
 import os, sys
-import smlocal.engine.docker as docker
+from smlocal.engine.engines import connect
 from smlocal.errors import EngineForbiddenError
-engine = docker.connect()
+engine = connect()
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
     engine.facts()

@@ -65,7 +65,8 @@ def test_a_search_uses_all_engines_that_answer(spread: Life, engines: tuple[OwnE
     tuning = Tuning(life=spread)
     local = {"SpreadOver": [first.address, SILENT, second.address], "EngineInstances": 2}
     path = tuning.file("spread", LOSS, parallel=4, definition=held("1", "2", "3", "4"), Local=local)
-    assert spread("plan", path).returncode == 0
+    planned = " ".join(spread("plan", path).stdout.split())
+    assert f"each job runs whole on one of 3 engines: {first.address}, {SILENT}, {second.address}" in planned
     assert spread("run", "--detach", path).returncode == 0
     tuning.until_training("spread", 4)
     names = [each.name for each in tuning.children("spread")]

@@ -80,7 +80,7 @@ def command(ctx: click.Context, *, base: str | None, clean: bool) -> int:
     _write_files(folder, chosen, pulled=pulled)
     name = time.strftime(f"{_JOBS}%Y%m%d-%H%M%S")
     words = [f"{folder}/job.yaml", "--build", f"{folder}/image", "--name", name]
-    _say(f"The demo is in {folder}, its image is built from {chosen}.", f"$ smlocal run {shlex.join(words)}")
+    _say(f"The demo is in {folder}. Its image is built from {chosen}.", f"$ smlocal run {shlex.join(words)}")
     code = _run(ctx, words)
     if code == 0:
         _say(*_next(folder))

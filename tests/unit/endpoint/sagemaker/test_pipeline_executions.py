@@ -284,7 +284,7 @@ def test_what_this_machine_cannot_do_is_refused_when_an_execution_begins(
     }
     create_pipeline("P", PipelineDefinition=definition({"Name": "S", "Type": "Processing", "Arguments": arguments}))
     code, message = refusal(start)
-    assert (code, "DatasetDefinition is refused" in message) == ("ValidationException", True)
+    assert (code, "DatasetDefinition needs a folder" in message) == ("ValidationException", True)
     assert start(Local={"Steps": {"S": {"Skip": True}}})
     assert start(Local={"Sources": {"s3://b/o": serving.buckets}})
 

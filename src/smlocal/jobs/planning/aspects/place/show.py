@@ -31,7 +31,7 @@ def _folders(plan: JobPlan, work: Workload) -> str | None:
     if os.geteuid() != 0:
         said += (
             ", the folders below /opt/ml belong to you and not to root, and at the end a container of the image gives "
-            "you what root wrote (chown)"
+            "you what root wrote"
         )
     return said
 
