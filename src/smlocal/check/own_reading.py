@@ -17,7 +17,7 @@ from smlocal.check.saved_image import BrokenImageError, read_root
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts, Place
 from smlocal.engine.interface import Engine, Mount
-from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.errors import EngineError, MachineNotReadyError, PlaceRefusedError
 from smlocal.jobs.store.home import prepare_home
 
 _LABEL: Final = "image-check"
@@ -72,6 +72,8 @@ def read_by_itself(facts: ImageFacts, engine: Engine, place: Place, wish: Wanted
                     return _read(engine, number, fifo, wish)
             except _SilentError:
                 break
+            except PlaceRefusedError as error:  # the image has not been asked
+                return ImageFiles(folders={}, contents={}, unread=(error.sentence,))
             except (BrokenImageError, EngineError) as error:
                 if isinstance(error, EngineError) and not error.status:
                     raise  # the engine is lost

@@ -18,6 +18,7 @@ from smlocal.errors import (
     EngineUnreachableError,
     HomeUnusableError,
     MachineNotReadyError,
+    PlaceRefusedError,
     StagingError,
     StreamNotStartedError,
 )
@@ -309,6 +310,8 @@ class Attempt(Course):
                 self.runs[host].container.signal(signal)
             except (EngineError, MachineNotReadyError) as error:
                 failure = error.sentence
+                if isinstance(error, PlaceRefusedError):
+                    self.context.reporter.warning(f"{host} did not get {signal}: {failure}")
             self.context.record(SIGNAL, {"Host": host, "Signal": signal, "Error": failure})
 
     def record_defect(self, event: Event) -> None:

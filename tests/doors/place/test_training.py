@@ -186,6 +186,19 @@ def test_a_place_that_lets_no_container_be_watched_is_no_lost_engine(calls: str,
     here.place.engine.refused.clear()
 
 
+def test_a_place_that_lets_no_signal_through_is_named_and_the_container_stopped(here: Here) -> None:
+    running = here.place.begin("smlocal", "run", here.training("place-deaf", "echo up; sleep 1000"))
+    assert running.stdout is not None
+    assert running.stdout.readline() == "up\n"
+    here.place.engine.refuse("POST .*/kill")
+    here.smlocal("stop", "place-deaf", "--grace", "0", "--wait")
+    said = " ".join(running.communicate()[1].split())
+    assert "algo-1 did not get SIGTERM: SageMaker Studio refuses POST" in said
+    assert here.described("place-deaf")["TrainingJobStatus"] == "Stopped"
+    assert here.place.left() == []
+    here.place.engine.refused.clear()
+
+
 def test_the_engine_may_call_the_home_otherwise(
     place_of: Callable[..., StudioPlace], image: Callable[[str | Path], str]
 ) -> None:

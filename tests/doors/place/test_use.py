@@ -143,6 +143,15 @@ def test_an_image_is_read_by_python_or_not_at_all_if_it_has_no_tar(
     assert place.left() == []
 
 
+@pytest.mark.slow(2)
+def test_check_says_what_the_place_has_refused(place: StudioPlace, image: Image) -> None:
+    place.engine.refuse("POST /containers/create")
+    done = place.run("smlocal", "check", image("sh"), "--json")
+    rules = {each["Id"]: json.dumps(each) for each in json.loads(done.stdout)["Check"]["Rules"]}
+    for name in ("train-missing", "job-fails"):
+        assert "SageMaker Studio refuses POST /containers/create" in rules[name]
+
+
 @pytest.mark.slow(4)
 def test_a_program_that_cannot_be_started_is_looked_at(place: StudioPlace, image: Image) -> None:
     """Before its start, what a container has is what its image has."""

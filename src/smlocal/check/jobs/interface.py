@@ -174,14 +174,16 @@ class JobResult:
 
     @property
     def details(self) -> tuple[str, ...]:
-        """Lines for who wants to know why it failed: the reason, hints, and the end of the log if that says more."""
+        """Lines for who wants to know why it failed: the reason, its cause, hints, and the log if it has more."""
         ours = f"{self.first_failed} | " if self.first_failed else ""
         lines = [line for line in self.log.splitlines() if line.strip() and line.startswith(ours)][-_LAST_LINES:]
         said = {line.strip() for line in (self.explanation or self.reason).splitlines()}
         if said.issuperset(line.removeprefix(ours).strip() for line in lines):
             lines = []
+        cause = self.local.get("Explanation")
         return (
             *self.reason_lines,
+            *([f"because: {cause}"] if cause else []),
             *(f"hint: {hint}" for hint in self.local.get("Hints") or ()),
             *(["last lines of the log:"] if lines else []),
             *(f"  {_short(line)}" for line in lines),
