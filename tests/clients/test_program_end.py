@@ -23,6 +23,12 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
         model = f"{user.home}/artifacts/exec-end-good/output/model.tar.gz"
         assert (done.returncode, done.stdout) == (7, "")
         said = [re.sub(r"[\d.]+ (s|B|KiB)$", r"0 \1", line) for line in done.stderr.splitlines()]
+        assert [line for line in said if line.startswith("  hint ")]
+        said = [
+            re.sub(r"^(  because .*? is not available locally),.*", r"\1", line)
+            for line in said
+            if "  hint " not in line
+        ]
         assert said == [
             "smlocal: 5 training jobs of this program",
             "  exec-end-good   Completed in 0 s",
@@ -31,6 +37,7 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
             "  reason    AlgorithmError: no rows",
             "  exec-end-no-image   Failed in 0 s",
             f"  reason    {NO_IMAGE}",
+            "  because   image 127.0.0.1:1/none is not available locally",
             "  exec-end-deleted   deleted",
             "  exec-end-long   InProgress: it keeps running",
             "  next      smlocal logs exec-end-bad · smlocal describe exec-end-bad",
