@@ -208,10 +208,21 @@ def test_two_endpoints_answer_each_at_a_port_of_its_own(place: StudioPlace, imag
         done = place.run("smlocal", "invoke", name, "--body", name, "--content-type", "text/csv", check=True)
         assert done.stdout == name
     done = place.run(
-        *("smlocal", "deploy", "model", "--image", image("serve"), "--name", "ends", "--detach", "-e", "DIES=at-once")
+        *(
+            "smlocal",
+            "deploy",
+            "model",
+            "--image",
+            image("serve"),
+            "--name",
+            "ends-at-once",
+            "--detach",
+            "-e",
+            "DIES=at-once",
+        )
     )
     assert "; here the program must listen on the port in SAGEMAKER_BIND_TO_PORT, " in done.stderr
-    place.run("smlocal", "rm", "--stop", "one", "two", "ends", check=True)
+    place.run("smlocal", "rm", "--stop", "one", "two", "ends-at-once", check=True)
     done = place.run("smlocal", "check", image("train-serve"), "--train-and-serve", "--json")
     results = {each["Id"]: each for each in json.loads(done.stdout)["Check"]["Rules"]}
     assert {each["Outcome"] for each in results.values()} <= {"passed", "skipped"}, results
