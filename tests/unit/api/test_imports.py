@@ -118,7 +118,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2316,  # the rows of kinds say their files, requests and commands; pipelines
+        kilobytes=2318,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=191,
         regexes=33,
@@ -131,7 +131,7 @@ JOBS = {
     "processing": Needs(
         ours=246,
         all=310,
-        kilobytes=2421,  # likewise; and results of queries
+        kilobytes=2423,  # likewise; and results of queries
         extensions=14,
         dataclasses=198,
         regexes=33,
@@ -147,7 +147,7 @@ JOBS = {
     "transform": Needs(
         ours=266,
         all=333,
-        kilobytes=2793,  # likewise; and where a file names a job or a package in place of a model
+        kilobytes=2795,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=227,
         regexes=37,
@@ -173,7 +173,7 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=2028,  # likewise
+        kilobytes=2029,  # likewise
         extensions=14,
         dataclasses=190,
         regexes=31,
@@ -186,7 +186,7 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2491,  # likewise
+        kilobytes=2492,  # likewise
         extensions=18,
         dataclasses=208,
         regexes=41,
