@@ -38,8 +38,8 @@ def first_alike(paths: Iterable[str]) -> tuple[str, str] | None:
 def ignores_case(folder: str) -> bool:
     """Whether the disk of a folder takes names that differ only in case for one.
 
-    Disks that ignore normalisation ignore case too, in all usual settings. In an empty folder a new name is tried; for
-    one that does not exist yet, the nearest above it counts.
+    Disks that ignore normalisation ignore case too, in all usual settings. In an empty folder a new name is tried. If
+    the folder does not exist yet, its nearest parent is tried.
     """
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -69,9 +69,9 @@ def entries_ignore_case(folder: str) -> bool | None:
 
 
 def is_spelled(name: str, folder: int, trials: str) -> bool:
-    """Whether an entry of the open folder has exactly this name, or the one that the disk has made of it (NFD).
+    """Whether the open folder has an entry with exactly this name, or with the form in which the disk stores it (NFD).
 
-    What the disk makes of names is tried in another folder on it, `trials`.
+    How the disk stores names is tried in another folder on it, `trials`.
     """
     names = os.listdir(folder)
     if name in names:

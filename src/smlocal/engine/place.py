@@ -58,8 +58,8 @@ def without_engine(place: Place) -> Iterator[str]:
 _OLDEST: Final = "1.41"
 """Of Docker 20.10, which was there first."""
 _GREETINGS: Final = (f"/v{_OLDEST}/version", f"/v{_OLDEST}/containers/json?limit=1")
-"""Paths without a version are answered with a redirection. An engine says in the headers of any answer which version it
-has, even of one that refuses this one."""
+"""Paths without a version are answered with a redirection. The headers of any answer name the engine's own version,
+even if it refuses this one."""
 _VERSION: Final = "api-version"
 _FINE: Final = 200
 

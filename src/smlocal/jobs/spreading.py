@@ -79,7 +79,7 @@ def prepare_spread(
     endless: bool,
     reporter: Reporter,
 ) -> PreparedPlan:
-    """Prepare a job that `Local.SpreadOver` is for. `work`: None for one that leads others, which have their own.
+    """Prepare a job with `Local.SpreadOver`. `work`: None for a search or a pipeline, whose jobs have their own.
 
     `run_id`: None for a job that is not recorded. `here`: only engines of this machine can run it. `endless`: no other
     job waits for its instances.
@@ -148,7 +148,7 @@ def _spread(local: LocalSettings, whole: str) -> Note:
 
 
 def as_looked_at(plan: RecordedPlan, work: Workload | None, local: LocalSettings) -> RecordedPlan:
-    """The plan of a job that is not begun, with the note that it gets when it begins: no engine is chosen yet."""
+    """The plan of a job that has not begun, with a note that its engine is chosen when it begins."""
     if work is not None and on_swarm(work):
         return plan
     return replace(plan, notes=(*plan.notes, _spread(local, "each job" if work is None else "the job")))
@@ -161,7 +161,7 @@ def ask(engines: Engines, names: Iterable[str]) -> Answers:
 
 
 def engines_to_look(local: LocalSettings, work: Workload | None) -> Engines:
-    """The engines for a look at a job that is not begun: one of those that answer."""
+    """The engine to look at before a job begins: of `Local.SpreadOver`, one that answers."""
     if not local.SpreadOver or (work is not None and on_swarm(work)):
         return engines_named(local.Engines)
     answers = ask(engines_named(local.SpreadOver), local.SpreadOver)

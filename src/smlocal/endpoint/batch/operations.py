@@ -25,7 +25,7 @@ from smlocal.sagemaker.contract.identity import arn as arn_of
 from smlocal.terms.statuses import JobPhase, JobStatus
 
 _CHANGES: Final = threading.Lock()
-"""Held while one is submitted, tried again or terminated: no attempt begins of one that is terminated meanwhile."""
+"""Held while a job is submitted, retried or terminated: a terminated job must not begin another attempt."""
 _KIND: Final = "service_job"
 _QUEUE: Final = "job-queue/"
 _REQUEST: Final = "Request"

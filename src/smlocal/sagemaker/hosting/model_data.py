@@ -160,7 +160,7 @@ def local_files(
     model: ModelPlan, *, list_remote: Callable[[], Listing], download: Callable[[TreePlan], Listing]
 ) -> Listing:
     """The files of a model on this machine. A model in S3 is downloaded; `StagingError` if that fails."""
-    if model.path and model.form == "folder":  # one that cannot be mounted
+    if model.path and model.form == "folder":  # the engine cannot mount it
         return list_folder(model.path, subject="the model", member="S3Uri", directory="/")
     return _local_listing(model.path) if model.path else download(_tree(model, list_remote()))
 

@@ -94,7 +94,7 @@ def _alike(plan: JobPlan, work: Workload) -> str | None:
         return None
     return (
         "the disk of smlocal's home ignores case: names that differ only in case are one file in the container's "
-        "/opt/ml, of which the last one that is written stays. To tell them apart, set SMLOCAL_HOME to a folder on a "
+        "/opt/ml, and the last one written replaces the others. To keep all, set SMLOCAL_HOME to a folder on a "
         "case-sensitive disk"
     )
 

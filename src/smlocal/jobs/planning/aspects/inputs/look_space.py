@@ -25,7 +25,7 @@ class Brought:
 def check_space(plan: JobPlan, home: str) -> None:
     """Refuse data that is larger than the free space, where its size is known."""
     data, free = [*_brought(plan)], free_bytes(home)
-    # A file system that reports no space at all may know no sizes; one that is full is noticed before.
+    # A file system that reports no free space may not know sizes. A full disk is found earlier.
     if not free or _sum(data) <= free or (kind := file_system_at(home)) in UNSURE_SIZES:
         return
     if kind == _SHARES_COPIES:

@@ -63,8 +63,8 @@ class JobNetwork:
     joined: tuple[str, ...] = ()
     """Other networks of the engine that the hosts are on too, by name."""
     shared: str = ""
-    """The one network that the only host is on, by name, with the addresses and ports of others: `host` is that of the
-    engine's machine, another one that of a place. Empty: the host has its own, so that ports can be published."""
+    """The network that a single host shares with other programs, with their addresses and ports: `host`, that of the
+    engine's machine, or the network of a place. Empty: the host has its own addresses, and ports can be published."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
