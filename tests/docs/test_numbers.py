@@ -99,6 +99,7 @@ COUNTED: dict[str, Callable[[], object]] = {
     "answer_mb": lambda: MOST_ANSWERED // 2**20,
     "archive_members": lambda: ArchiveLimits().members,
     "back": lambda: Timeouts().back,
+    "botocore": lambda: re.findall(r'"botocore==([\d.]+)"', read("pyproject.toml"))[0],
     "certificate_days": lambda: proxy._VALID.days,
     "clock_minutes": lambda: signature._CLOCK.seconds // 60,
     "code_gib": lambda: creating._LIMITS.content / (1 << 30),
