@@ -462,8 +462,11 @@ MISCOUNTED: Final = (
 
 def remove(client: Client, resource: Resource) -> None:
     """Remove by force. Wait while somebody else removes it, and for a swarm to notice that it is free or gone."""
-    parameters = {"force": "1"}
-    if resource.kind is ResourceKind.CONTAINER:
+    parameters, prefix = {"force": "1"}, None
+    if resource.kind is ResourceKind.CONTAINER and client.product == "podman":
+        # With Docker's API, Podman 5 gives a running container ten seconds to end first.
+        parameters, prefix = {"force": "1", "volumes": "1", "timeout": "0"}, podman.own_prefix(client)
+    elif resource.kind is ResourceKind.CONTAINER:
         parameters["v"] = "1"
     if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
         parameters = {}
@@ -471,7 +474,7 @@ def remove(client: Client, resource: Resource) -> None:
     begun = time.monotonic()
     while True:
         try:
-            client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
+            client.tell("DELETE", path, parameters=parameters, prefix=prefix, fine={_ABSENT}, call=Call.ACTION)
         except EngineError as error:
             if is_no_manager(error):
                 break
