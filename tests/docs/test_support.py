@@ -1,11 +1,15 @@
 """The page of what is supported names what is tested."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import smlocal
+from smlocal.engine.engines import connect
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
@@ -26,6 +30,18 @@ def test_pythons_are_those_of_the_package() -> None:
 def test_the_service_model_is_that_of_which_the_requests_are_made() -> None:
     (pinned,) = (each for each in PROJECT["dependency-groups"]["dev"] if each.startswith("botocore=="))
     assert pinned.replace("==", " ") in row("service")
+
+
+@pytest.mark.engine
+def test_the_page_of_engines_names_the_version_of_a_debian_release() -> None:
+    """`scripts/test-on-docker forky` and `test-on-podman forky` show when Debian has a newer one."""
+    if not os.environ.get("SMLOCAL_RELEASE"):
+        pytest.skip("the engine is not that of a named Debian release: scripts/test-on-docker forky")
+    engines = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    facts = connect().facts()
+    words = {"docker": r"All tests pass on (.*) with cgroup v1", "podman": r"Podman \(tested: (.*?)\)"}[facts.product]
+    (tested,) = re.findall(words, engines)
+    assert ".".join(facts.version.split(".")[:2]) in re.findall(r"\d+\.\d+", tested)
 
 
 def test_every_name_of_the_python_api_is_promised() -> None:
