@@ -325,5 +325,5 @@ def test_rules_read_no_empty_folder(
         each["RuleConfigurationName"]: each["StatusDetails"]
         for each in json.loads(done.stdout)["DebugRuleEvaluationStatuses"]
     }
-    assert "do not get out of the virtual machine" in found["Acts"]
+    assert "cannot leave the engine's virtual machine" in found["Acts"]
     assert found["Reads"] == "echo from the code content" if where == "inside" else f"see {outside}/" in found["Reads"]
