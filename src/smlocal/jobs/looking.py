@@ -33,7 +33,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.mirrored.look import list_mirrored
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredFacts
-from smlocal.jobs.planning.aspects.network.look import choose_network
+from smlocal.jobs.planning.aspects.network.look import choose_network, refuse_contradictions
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.output.plan import OutputFacts
 from smlocal.jobs.planning.aspects.rules.look import rule_facts
@@ -98,6 +98,7 @@ def prepare(
 
     `job`: the job file to store.
     """
+    refuse_contradictions(work)
     data = data_facts(work, place.region, strict=strict)
     home, engines = place.home, place.engines
     asked = place_hosts([host.name for host in work.hosts], work.local, engines)
@@ -135,6 +136,7 @@ def _writes_data(plan: JobPlan) -> bool:
 
 def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs or Neuron devices are not an error."""
+    refuse_contradictions(work)
     data = data_facts(work, place.region, strict=strict)
     home = place.home
     placed = place_hosts([host.name for host in work.hosts], work.local, place.engines)

@@ -23,6 +23,7 @@ from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.aspects.accelerators.plan import gpu_counts
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines, machine_facts
+from smlocal.jobs.planning.aspects.network.look import refuse_contradictions
 from smlocal.jobs.planning.model import Note, RecordedPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import PreparedPlan
@@ -86,6 +87,7 @@ def prepare_spread(
     """
     if work is None:
         return _prepare_leader(prepare, local)
+    refuse_contradictions(work)
     if on_swarm(work):
         return prepare(engines_named(local.Engines))
     need = _need(work)
@@ -164,6 +166,8 @@ def engines_to_look(local: LocalSettings, work: Workload | None) -> Engines:
     """The engine to look at before a job begins: of `Local.SpreadOver`, one that answers."""
     if not local.SpreadOver or (work is not None and on_swarm(work)):
         return engines_named(local.Engines)
+    if work is not None:
+        refuse_contradictions(work)
     answers = ask(engines_named(local.SpreadOver), local.SpreadOver)
     answers.check()
     return answers.engines.only(answers.engines.addresses[:1])
