@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from smlocal.api.removing import remove
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
@@ -118,8 +119,6 @@ def describe_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def delete_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Remove it with its executions, none of which may run. The jobs of their steps stay."""
-    from smlocal.api.removing import remove
-
     pipeline = called(serving, call.parameters["PipelineName"], call)
     executions = executions_below(serving, pipeline.arn)
     if any(not each.record.status.terminal for each in executions):
