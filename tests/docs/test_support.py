@@ -30,4 +30,4 @@ def test_the_service_model_is_that_of_which_the_requests_are_made() -> None:
 
 def test_every_name_of_the_python_api_is_promised() -> None:
     promised = {name.removeprefix("smlocal.") for name in re.findall(r"`([\w.]+)`", row("Python API"))}
-    assert promised == {*smlocal.__all__, "training_job"}
+    assert promised == {*smlocal.__all__, "training_job", "endpoint"}
