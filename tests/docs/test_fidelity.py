@@ -9,6 +9,7 @@ import pytest
 
 from smlocal.cli.commands.help import note_rows
 from smlocal.jobs import spreading
+from smlocal.jobs.planning.aspects.inputs import look_space
 from smlocal.jobs.planning.note_rule import NoteRule
 from smlocal.pipelines import planning as pipelines
 from smlocal.sagemaker.hosting import planning as hosting
@@ -29,7 +30,9 @@ def ids_in(module: ModuleType) -> Iterator[str]:
 
 def test_every_note_has_a_row_and_every_row_is_a_note() -> None:
     of_kinds = {
-        each for module in (hosting, processing, transform, tuning, pipelines, spreading) for each in ids_in(module)
+        each
+        for module in (hosting, processing, transform, tuning, pipelines, spreading, look_space)
+        for each in ids_in(module)
     }
     assert sorted(ROWS) == sorted(OF_TRAINING | of_kinds)
     assert len(ROWS) == len(note_rows())
@@ -46,6 +49,6 @@ def test_each_kind_has_notes(module: ModuleType) -> None:
 
 def test_warnings_are_called_warnings() -> None:
     called = {row.id for row in ROWS.values() if row.meaning.startswith("Warning.")}
-    others = "".join(map(inspect.getsource, (tuning, spreading)))
+    others = "".join(map(inspect.getsource, (tuning, spreading, look_space)))
     found = set(re.findall(r'Note\(id="([a-z-]+)", [^\n]*warning=True', others))
     assert called == {rule.id for rule in RULES if rule.warning} | found

@@ -10,6 +10,7 @@ from smlocal.jobs.store.home import home_directory
 
 if TYPE_CHECKING:
     from smlocal.api.training_job import TrainingJob
+    from smlocal.engine.engines import Engines
     from smlocal.jobfile.job_reading import AskedJob
     from smlocal.jobs.planning.model import JobPlan, RecordedPlan
 
@@ -55,9 +56,12 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
 def plan_only(job: "AskedJob", *, name: str, strict: bool) -> "RecordedPlan":
     """The plan of a validated job. Nothing is run or pulled, and no job is made."""
-    found = plan_job(job, name=name, home=home_directory(), engines=engines_of(job), strict=strict)
-    if not job.local.SpreadOver:
-        return found
-    from smlocal.jobs.spreading import as_looked_at  # few jobs have some
 
-    return as_looked_at(found, workload_of(job), job.local)
+    def planned(engines: "Engines") -> "RecordedPlan":
+        return plan_job(job, name=name, home=home_directory(), engines=engines, strict=strict)
+
+    if not job.local.SpreadOver:
+        return planned(engines_of(job))
+    from smlocal.jobs.spreading import looked_at  # few jobs have some
+
+    return looked_at(planned, workload_of(job), job.local)

@@ -28,7 +28,7 @@ from smlocal.check.subject import HistoryStep, LaunchProfile, ProcessingCommand,
 from smlocal.engine.containers import idle_container
 from smlocal.engine.facts import ImageFacts
 from smlocal.engine.interface import Engine
-from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
+from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError, UsageRefusedError
 from smlocal.jobs.planning.aspects.image.plan import is_model_trainer
 from smlocal.sagemaker.jobfile.job_file import JobFile
 
@@ -61,6 +61,13 @@ def check_image(
     """
     wanted = frozenset(profiles) | _profiles_of(job)
     rules = chosen_rules(only=only, skip=skip, profiles=wanted, static=static)
+    if not rules:
+        raise UsageRefusedError(
+            "no rule is left to check",
+            remedy=[
+                "Leave out --skip, or --static, which leaves out rules that run a job, or name other rules (--only)."
+            ],
+        )
     check_ids((each.id for each in ignores), "--ignore")
     accepted = (*ignores, *(ignores_of(job) if job is not None else ()))
     place = placer(dockerfile)

@@ -48,11 +48,11 @@ def examine(rules: Iterable[Rule], subject: Subject) -> Iterator[RuleResult]:
         findings: list[Finding] = []
         skipped = ""
         details: tuple[str, ...] = ()
-        test = ""
+        test, code = "", 0
         try:
             findings += rule.check(subject)
         except CannotLookError as error:
-            skipped, details, test = str(error), error.details, error.test
+            skipped, details, test, code = str(error), error.details, error.test, error.code
         yield RuleResult(
             rule=rule,
             seconds=time.monotonic() - began,
@@ -60,6 +60,7 @@ def examine(rules: Iterable[Rule], subject: Subject) -> Iterator[RuleResult]:
             skipped=skipped,
             skipped_details=details,
             test=test,
+            code=code,
         )
 
 

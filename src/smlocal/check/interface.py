@@ -159,6 +159,8 @@ class RuleResult:
     """Lines that say more about it."""
     test: str = ""
     """The step that lets it be judged, as a clause; empty where there is nothing to judge."""
+    code: int = 0
+    """The exit code of a check in which this rule is skipped, because nothing could be run."""
 
     @property
     def severity(self) -> Severity:
@@ -198,3 +200,8 @@ class CheckReport:
     def fails(self, level: Severity) -> bool:
         """Whether anything of this level or worse was found."""
         return any(result.findings and result.severity.rank >= level.rank for result in self.results)
+
+    @property
+    def not_run(self) -> int:
+        """The exit code for jobs or an endpoint that could not be run; 0 if they were, or none was wanted."""
+        return max((result.code for result in self.results), default=0)

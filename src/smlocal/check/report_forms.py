@@ -58,7 +58,7 @@ def check_document(report: CheckReport, fail_on: Severity) -> dict[str, Any]:
             "ImageId": report.image_id,
             **({"JobFile": report.job_file} if report.job_file else {}),
             "FailOn": fail_on,
-            "Passed": not report.fails(fail_on),
+            "Passed": not report.fails(fail_on) and not report.not_run,
             "Rules": [_rule(result) for result in report.results],
         }
     }

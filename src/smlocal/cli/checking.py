@@ -145,7 +145,7 @@ def _check(
     if service is not None:
         annotate_check(service, report, to_stderr=as_json)
     files.write(report, Severity(fail_on))
-    return 1 if report.fails(Severity(fail_on)) else 0
+    return 1 if report.fails(Severity(fail_on)) else report.not_run
 
 
 def _refuse_unbuilt(subject: str) -> None:
@@ -350,8 +350,10 @@ def not_tested(report: CheckReport, again: str, left: Iterable[Rule] = ()) -> It
 
 
 def not_counted(report: CheckReport, fail_on: str) -> Iterator[str]:
-    """Why the exit code is 0 although something was found."""
-    if not report.fails(Severity(fail_on)) and report.fails(Severity.WARNING):
+    """Why the exit code is 0 although something was found, or what it is although nothing was."""
+    if report.not_run and not report.fails(Severity(fail_on)):
+        yield f"exit code {report.not_run}: nothing was run, for the reason above"
+    elif not report.fails(Severity(fail_on)) and report.fails(Severity.WARNING):
         yield "exit code 0: warnings do not count; they do with --fail-on warning"
 
 

@@ -53,7 +53,7 @@ def _parse(text: str, name: str, most_parts: int, most_levels: int) -> tuple[Any
                 raise error.refusal() from None
     from smlocal.jobfile import yaml_text  # takes 15 ms, so not for JSON
 
-    return yaml_text.parse(text, name)
+    return yaml_text.parse(text, name, levels=most_levels)
 
 
 def _shares(root: Any) -> bool:
@@ -220,9 +220,11 @@ def _parse_json(text: str, name: str, most_parts: int, most_levels: int) -> tupl
         begin = text.rfind("\n", 0, error.pos) + 1
         shown = text[begin : begin + 200].partition("\n")[0]
         raise _NotJsonError(name, error.lineno, error.colno, error.msg, shown) from error
-    except (ValueError, RecursionError) as error:
-        problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise _NotJsonError(name, 1, 1, problem, "") from error
+    except RecursionError as error:  # how deep that is depends on Python, and on the stack that is left
+        details = [f"{name}:1   here"]
+        raise too_large_for_a_request(name, deep=True, details=details, levels=most_levels) from error
+    except ValueError as error:
+        raise _NotJsonError(name, 1, 1, str(error), "") from error
     except _HalfError:
         raise JobFileSyntaxError(f"{name} contains an unpaired surrogate, which is not a valid character") from None
     return data, places

@@ -43,6 +43,8 @@ _MANY_MARKS = _MOST_NODES // 8
 
 A text with fewer has too few nodes: each mark begins two or three of them at most.
 """
+_TOO_DEEP = "nesting depth"
+"""In libyaml's message about a thousand brackets."""
 _LONGEST_PROBLEM = 200
 """Characters: libyaml's may have a name of any length in it."""
 
@@ -126,11 +128,16 @@ _Loader.yaml_constructors = {
 }
 
 
-def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
-    """The data, and its lines."""
+def parse(text: str, name: str, *, levels: int = MOST_LEVELS) -> tuple[Any, "YamlPlaces"]:
+    """The data, and its lines. `levels` is the limit that a refusal names."""
     loader = None
+
+    def too_deep(mark: yaml.Mark | None) -> JobFileSyntaxError:
+        where = name if mark is None else f"{name}:{mark.line + 1}"
+        return too_large_for_a_request(name, deep=True, details=[f"{where}   here"], levels=levels)
+
     try:
-        _refuse_size(text, name)
+        _refuse_size(text, name, levels=levels)
         loader = _Loader(text)
         node = loader.get_single_node()
         places = YamlPlaces(node)
@@ -139,9 +146,14 @@ def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
         _refuse_repeated_keys(node, name)
         data = loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
+        # libyaml has a limit of its own, and the stack that is left is another: whichever comes first, it is one error.
+        if _TOO_DEEP in (error.problem or ""):
+            raise too_deep(error.problem_mark) from error
         raise _refusal(error, text, name) from error
-    except (yaml.YAMLError, RecursionError, UnicodeEncodeError) as error:
-        problem = "nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+    except RecursionError as error:
+        raise too_deep(None) from error
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        problem = str(error).splitlines()[0]
         raise JobFileSyntaxError(f"{name} is not YAML", details=[f"{name}   {problem}"]) from error
     finally:
         if loader is not None:
@@ -149,7 +161,7 @@ def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
     return data, places
 
 
-def _refuse_size(text: str, name: str) -> None:
+def _refuse_size(text: str, name: str, *, levels: int) -> None:
     """The composer of libyaml's binding recurses in C: enough brackets would crash the process. Nodes take memory."""
     if sum(map(text.count, _MARKS_OF_LEVELS)) <= _DEEPEST and sum(map(text.count, _MARKS_OF_NODES)) <= _MANY_MARKS:
         return
@@ -163,7 +175,8 @@ def _refuse_size(text: str, name: str) -> None:
             depth -= 1
         if depth > _DEEPEST or nodes > _MOST_NODES:
             where = f"{name}:{event.start_mark.line + 1}" if event.start_mark else name
-            raise too_large_for_a_request(name, deep=depth > _DEEPEST, details=[f"{where}   here"])
+            deep = depth > _DEEPEST
+            raise too_large_for_a_request(name, deep=deep, details=[f"{where}   here"], levels=levels)
 
 
 def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntaxError:

@@ -33,7 +33,7 @@ from smlocal.jobs.planning.aspects.inputs.plan import InputFacts
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
 from smlocal.jobs.planning.aspects.mirrored.look import list_mirrored
 from smlocal.jobs.planning.aspects.mirrored.plan import MirroredFacts
-from smlocal.jobs.planning.aspects.network.look import choose_network
+from smlocal.jobs.planning.aspects.network.look import choose_network, refuse_contradictions
 from smlocal.jobs.planning.aspects.output.look import output_folder
 from smlocal.jobs.planning.aspects.output.plan import OutputFacts
 from smlocal.jobs.planning.aspects.rules.look import rule_facts
@@ -46,12 +46,12 @@ from smlocal.terms.listing import s3_form
 
 if TYPE_CHECKING:
     from smlocal.base.alike_names import ignores_case
+    from smlocal.jobs.planning.aspects.inputs import look_space
     from smlocal.jobs.planning.aspects.inputs.look_names import check_names
-    from smlocal.jobs.planning.aspects.inputs.look_space import check_space
     from smlocal.jobs.planning.aspects.place.look import check_place, inputs_there
 else:
     check_names = at_use("smlocal.jobs.planning.aspects.inputs.look_names", "check_names")
-    check_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space", "check_space")
+    look_space = at_use("smlocal.jobs.planning.aspects.inputs.look_space")
     check_place = at_use("smlocal.jobs.planning.aspects.place.look", "check_place")
     ignores_case = at_use("smlocal.base.alike_names", "ignores_case")
     inputs_there = at_use("smlocal.jobs.planning.aspects.place.look", "inputs_there")
@@ -98,6 +98,7 @@ def prepare(
 
     `job`: the job file to store.
     """
+    refuse_contradictions(work)
     data = data_facts(work, place.region, strict=strict)
     home, engines = place.home, place.engines
     asked = place_hosts([host.name for host in work.hosts], work.local, engines)
@@ -121,7 +122,7 @@ def prepare(
         image = _with_files(work, image, placed, home)
     planned = plan(_facts(work, data, placed, image, place, machines=machines, remove_leftovers=True))
     if _writes_data(planned):
-        check_space(planned, home)
+        look_space.check_space(planned, home)
     return Prepared(plan=planned, job=job, pull_refused=refused, credentials=find_credentials(planned, engines))
 
 
@@ -135,6 +136,7 @@ def _writes_data(plan: JobPlan) -> bool:
 
 def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], *, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs or Neuron devices are not an error."""
+    refuse_contradictions(work)
     data = data_facts(work, place.region, strict=strict)
     home = place.home
     placed = place_hosts([host.name for host in work.hosts], work.local, place.engines)
@@ -145,7 +147,8 @@ def only_plan(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan],
     if image is not None:
         image = _with_files(work, image, placed, home)
     machines = _machines(work, placed, home=home, required=False)
-    return plan(_facts(work, data, placed, image, place, machines=machines))
+    planned = plan(_facts(work, data, placed, image, place, machines=machines))
+    return look_space.with_warning(planned, home) if _writes_data(planned) else planned
 
 
 def plan_again(work: Workload, place: JobPlace, plan: Callable[[Facts], JobPlan], old: JobPlan) -> JobPlan:

@@ -5,7 +5,7 @@ that jobs which begin together do not all take the same engine.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ from smlocal.jobs.decide.spreading import BOOK, LOST, TAKEN, Need, Room, choose_
 from smlocal.jobs.documents import RECALL
 from smlocal.jobs.planning.aspects.accelerators.plan import gpu_counts
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngine, PlacedEngines, machine_facts
+from smlocal.jobs.planning.aspects.network.look import refuse_contradictions
 from smlocal.jobs.planning.model import Note, RecordedPlan
 from smlocal.jobs.planning.workload import Workload
 from smlocal.jobs.prepared import PreparedPlan
@@ -86,6 +87,7 @@ def prepare_spread(
     """
     if work is None:
         return _prepare_leader(prepare, local)
+    refuse_contradictions(work)
     if on_swarm(work):
         return prepare(engines_named(local.Engines))
     need = _need(work)
@@ -132,11 +134,14 @@ def _prepare_leader(prepare: Prepare, local: LocalSettings) -> PreparedPlan:
     answers = ask(engines_named(local.SpreadOver), local.SpreadOver)
     answers.check()
     prepared = prepare(answers.engines)
-    notes = [_spread(local, "each job")]
+    notes = (_spread(local, "each job"), *_silent(answers))
+    return replace(prepared, plan=replace(prepared.plan, notes=(*prepared.plan.notes, *notes)))
+
+
+def _silent(answers: Answers) -> Iterator[Note]:
     for address, why in answers.lost.items():
         said = f"{answers.names[address]} does not answer, and gets no jobs until it does: {why}"
-        notes.append(Note(id="engine-silent", text=said, warning=True))
-    return replace(prepared, plan=replace(prepared.plan, notes=(*prepared.plan.notes, *notes)))
+        yield Note(id="engine-silent", text=said, warning=True)
 
 
 def _spread(local: LocalSettings, whole: str) -> Note:
@@ -147,11 +152,14 @@ def _spread(local: LocalSettings, whole: str) -> Note:
     return Note(id="spread-over", text=text)
 
 
-def as_looked_at(plan: RecordedPlan, work: Workload | None, local: LocalSettings) -> RecordedPlan:
-    """The plan of a job that has not begun, with a note that its engine is chosen when it begins."""
+def looked_at(plan: Callable[[Engines], RecordedPlan], work: Workload | None, local: LocalSettings) -> RecordedPlan:
+    """The plan of a job that has not begun, with notes that its engine is chosen then, and which do not answer now."""
     if work is not None and on_swarm(work):
-        return plan
-    return replace(plan, notes=(*plan.notes, _spread(local, "each job" if work is None else "the job")))
+        return plan(engines_named(local.Engines))
+    answers = _looked(local, work)
+    found = plan(answers.engines.only(answers.engines.addresses[:1]))
+    notes = (_spread(local, "each job" if work is None else "the job"), *_silent(answers))
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def ask(engines: Engines, names: Iterable[str]) -> Answers:
@@ -164,9 +172,16 @@ def engines_to_look(local: LocalSettings, work: Workload | None) -> Engines:
     """The engine to look at before a job begins: of `Local.SpreadOver`, one that answers."""
     if not local.SpreadOver or (work is not None and on_swarm(work)):
         return engines_named(local.Engines)
+    engines = _looked(local, work).engines
+    return engines.only(engines.addresses[:1])
+
+
+def _looked(local: LocalSettings, work: Workload | None) -> Answers:
+    if work is not None:
+        refuse_contradictions(work)
     answers = ask(engines_named(local.SpreadOver), local.SpreadOver)
     answers.check()
-    return answers.engines.only(answers.engines.addresses[:1])
+    return answers
 
 
 def engine_of_sample(work: Workload, engines: Engines, reporter: Reporter) -> Engines:

@@ -12,7 +12,7 @@ from smlocal.pipelines.outline import spoken_value
 from smlocal.sagemaker.pipelines.cache import NOT_CACHED, NOT_ENABLED
 from smlocal.sagemaker.pipelines.expressions import expressions_in
 from smlocal.sagemaker.pipelines.listing import listed
-from smlocal.sagemaker.pipelines.reading import DEFINITION
+from smlocal.sagemaker.pipelines.reading import DEFINITION, load_definition
 from smlocal.sagemaker.pipelines.stored import STATE, StoredStep, answer_command, step_document, stored_step
 from smlocal.terms.masking import masked
 from smlocal.terms.validation.violation import Path, dotted
@@ -44,8 +44,6 @@ def _written(data: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
         try:
             data = json.loads(inner)
         except ValueError:  # in YAML
-            from smlocal.sagemaker.pipelines.reading import load_definition
-
             data = load_definition(inner, name=DEFINITION, directory="/").data
     elif isinstance(inner, dict):
         data = inner

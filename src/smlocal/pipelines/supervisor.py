@@ -19,6 +19,8 @@ from smlocal.jobs.decide.events import Event, KillAsked, StopAsked, Woken
 from smlocal.jobs.documents import JOB, QUEUE, REQUEST
 from smlocal.jobs.documents import LOCAL as LOCAL_BLOCK
 from smlocal.jobs.history import Past
+from smlocal.jobs.kinds import showing
+from smlocal.jobs.logs.log_file import last_line
 from smlocal.jobs.store.database import StoreChanges
 from smlocal.jobs.store.jobs import Store
 from smlocal.jobs.submission.leading import LedJobs
@@ -386,9 +388,6 @@ class PipelineSupervisor(Supervisor):
 
 def _why_it_failed(store: Store, job: str) -> tuple[str, list[str]]:
     """Why the job of a step failed if its reason does not say it, from a hint or its log; and its hints."""
-    from smlocal.jobs.kinds import showing  # only after a failure
-    from smlocal.jobs.logs.log_file import last_line
-
     record, local = store.get(job), store.document(job, LOCAL_BLOCK) or {}
     hints = [str(each) for each in local.get("Hints", ())]
     reason = record.failure_reason or ""

@@ -224,7 +224,31 @@ def test_data_that_is_not_there_runs_no_job(checks: Checks) -> None:
     assert "data does not exist" in found["job-fails"]["Skipped"], done.stdout
     assert found["two-hosts-fail"]["Outcome"] == "skipped"
     assert found["entrypoint-shell-form"]["Outcome"] == "passed"
+    assert done.returncode == 2
     checks.assert_nothing_left()
+
+
+def test_a_machine_without_room_is_not_an_image_without_mistakes(checks: Checks, small_disk: Path) -> None:
+    """With made-up data, a job that fails says nothing about the image; here nothing of the image was run at all."""
+    left = os.statvfs(small_disk)
+    (small_disk / "full").write_bytes(bytes(left.f_bavail * left.f_frsize - 160 * 1024))
+    words = ("check", checks.image, "--only", "job-fails", "--json")
+    done = checks.run(*words, env={"SMLOCAL_HOME": str(small_disk)}, cwd=checks.folder)
+    (found,) = json.loads(done.stdout)["Check"]["Rules"]
+    assert found["Outcome"] == "skipped"
+    assert "this machine did not bring the job to its end" in found["Skipped"] or "was not run" in found["Skipped"]
+    assert "Insufficient disk space" in found["Skipped"], done.stdout
+    assert found["ToTest"] == "solve that first"
+    assert done.returncode == 3
+    assert not json.loads(done.stdout)["Check"]["Passed"]
+
+
+def test_more_memory_than_this_machine_has_runs_no_job(checks: Checks) -> None:
+    checks.write("true", Local={"Memory": "9999g"})
+    done, found = checks("job-fails", "two-hosts-fail", "entrypoint-shell-form")
+    assert "Local.Memory is" in found["job-fails"]["Skipped"], done.stdout
+    assert found["entrypoint-shell-form"]["Outcome"] == "passed"
+    assert done.returncode == 3
 
 
 def test_a_channel_of_many_files_has_few(checks: Checks) -> None:

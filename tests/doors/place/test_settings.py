@@ -1,6 +1,7 @@
 """What jobs ask for in a place like SageMaker Studio: given in another way, or refused before anything is made."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,13 @@ token = {"Authorization": os.environ["AWS_CONTAINER_AUTHORIZATION_TOKEN"]}
 asked = urllib.request.Request(os.environ["AWS_CONTAINER_CREDENTIALS_FULL_URI"], headers=token)
 print(json.load(urllib.request.urlopen(asked))["AccessKeyId"], socket.gethostbyname("sagemaker-local"))
 open("/opt/ml/code/made", "w").close()
+"""
+
+_TAKES = """
+import socket, sys, time
+taken = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("taken", flush=True)
+time.sleep(240)
 """
 
 
@@ -81,6 +89,29 @@ def test_containers_of_an_endpoint_have_ports_of_their_own_and_are_continued(her
     here.smlocal("stop", "place-two")
     here.place.run("smlocal", "wait", "place-two")
     assert here.described("place-two")["Local"]["Leftovers"] == []
+
+
+def test_an_endpoint_whose_port_another_program_has_taken_fails(here: Here, docker: Callable[..., str]) -> None:
+    """In service, its container would be started again for ever."""
+    file = here.file({"PrimaryContainer": {"Image": here.image("serve")}}, "model")
+    here.smlocal("deploy", file, "--name", "place-taken")
+    here.kill_supervisor("place-taken")
+    container = docker("ps", "-q", "--filter", "label=smlocal.job=place-taken").strip()
+    variables = json.loads(docker("inspect", container))[0]["Config"]["Env"]
+    port = next(each for each in variables if each.startswith("SAGEMAKER_BIND_TO_PORT=")).partition("=")[2]
+    docker("kill", container)
+    docker("wait", container)
+    with here.place.begin("python3", "-c", _TAKES, port) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "taken\n"
+
+        here.smlocal("recover")
+        here.place.run("smlocal", "wait", "place-taken")
+
+        other.kill()
+    local = here.described("place-taken")["Local"]
+    assert f"another program uses port {port} of this machine" in local["Explanation"]
+    assert local["Leftovers"] == []
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,11 @@ def test_data_that_is_larger_than_the_free_space_is_refused_before_the_job_is_ma
         assert "the data of the job has 8.0 MiB, and 1." in done.stderr
         assert f"train: 8.0 MiB to be {how}" in done.stderr
         assert "[disk-too-small]" in done.stderr
+        planned = smlocal_run("plan", *job[1:], *given, "--json", env=env)
+        assert planned.returncode == 0, planned.stderr
+        (note,) = (each for each in json.loads(planned.stdout)["Notes"] if each["Id"] == "disk-too-small")
+        assert note["Text"].startswith("smlocal run is refused: the data of the job has 8.0 MiB, and 1.")
+        assert note["Warning"]
     assert smlocal_run("jobs", "--quiet", env=env).stdout == ""
 
 

@@ -67,6 +67,7 @@ def test_a_search_uses_all_engines_that_answer(spread: Life, engines: tuple[OwnE
     path = tuning.file("spread", LOSS, parallel=4, definition=held("1", "2", "3", "4"), Local=local)
     planned = " ".join(spread("plan", path).stdout.split())
     assert f"each job runs whole on one of 3 engines: {first.address}, {SILENT}, {second.address}" in planned
+    assert f"{SILENT} does not answer, and gets no jobs until it does: " in planned
     assert spread("run", "--detach", path).returncode == 0
     tuning.until_training("spread", 4)
     names = [each.name for each in tuning.children("spread")]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 from smlocal.cli.main import run_command_line
 
@@ -44,6 +45,51 @@ def test_a_flag_that_is_refused(flag: tuple[str, str], capsys: pytest.CaptureFix
     said = capsys.readouterr().err
     assert words in said
     assert f"[{error}]" in said
+
+
+ISOLATED = ("--set", "EnableNetworkIsolation=true")
+SPREAD = ("--spread-over", "unix:///nowhere/a.sock", "--spread-over", "unix:///nowhere/b.sock")
+CONTRADICTIONS = {
+    ("--host-network", "--instance-count", "2"): ("with 2 hosts: they would share all ports", "host-network"),
+    ("--host-network", "--instance-count", "2", *SPREAD): ("with 2 hosts: they would share all ports", "host-network"),
+    ("--host-network", "--instance-count", "2", "--engine", "unix:///nowhere/a", "--engine", "unix:///nowhere/b"): (
+        "or with 2 engines: each is on the network",
+        "host-network",
+    ),
+    ("--host-network", "--network", "a"): ("with Local.Networks: a container on that network", "host-network"),
+    ("--host-network", "--credentials", "inherit"): ("with Local.Credentials: they are given", "host-network"),
+    ("--host-network", *ISOLATED): ("Local.Network and EnableNetworkIsolation exclude each other", "isolated-job"),
+    ("--network", "a", *ISOLATED): ("Local.Networks and EnableNetworkIsolation exclude each other", "isolated-job"),
+    ("--add-host", "a=127.0.0.1", *ISOLATED): ("Local.AddHosts and EnableNetworkIsolation exclude", "isolated-job"),
+    ("--instance-count", "9", "--set", "Local.NetworkRange=10.0.0.0/29"): ("has no room for 9 hosts", "network-range"),
+}
+TOLD_FIRST = {
+    **{
+        f"{command} {' '.join(flags)}": ([command, "--image", "image", *flags], *said)
+        for flags, said in CONTRADICTIONS.items()
+        for command in ("run", "plan")
+    },
+    "run --wait-for-debugger": (
+        ["run", "--image", "image", "--host-network", "--wait-for-debugger"],
+        "with Local.DebugPort: everybody who reaches",
+        "host-network",
+    ),
+    "deploy": (["deploy", "model.yaml"], "Local.AddHosts and EnableNetworkIsolation exclude", "isolated-job"),
+    "check --only": (["check", "image", "--only", "no-model", "--static"], "no rule is left", "usage"),
+    "check --skip": (["check", "image", "--only", "no-model", "--skip", "no-model"], "no rule is left", "usage"),
+}
+
+
+@pytest.mark.parametrize("case", TOLD_FIRST)
+def test_what_excludes_each_other_is_told_before_an_engine_is_asked(case: str, tmp_path: Path, smlocal: Run) -> None:
+    (tmp_path / "model.yaml").write_text(
+        "PrimaryContainer: {Image: image}\nEnableNetworkIsolation: true\nLocal: {AddHosts: {a: 127.0.0.1}}\n"
+    )
+    words, said, error = TOLD_FIRST[case]
+    done = smlocal(*words, cwd=tmp_path, DOCKER_HOST="unix:///nowhere/docker.sock")
+    assert said in done.stderr
+    assert f"[{error}]" in done.stderr
+    assert done.returncode == (3 if error == "network-range" else 2)
 
 
 def test_engines_of_flags_replace_those_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ Request = dict[str, Any]
 """A CreateTrainingJob request with its `Local` block."""
 ORDINARY_ENGINE = "check the image on a machine with an ordinary engine"
 """How to test what cannot be seen in a place that restricts its engine."""
+_BY_MACHINE = ("InternalServerError", "ClientError: Data download failed:Insufficient disk space")
+"""Reasons: the data of a check is so little that it would fit on the disk of any instance."""
 _SHOWN = 200
 _LAST_LINES = 5
 _SIGTERM = 1 << 14
@@ -131,6 +133,11 @@ class JobResult:
     def completed(self) -> bool:
         """Whether every host ended with 0."""
         return self.status == "Completed"
+
+    @property
+    def by_machine(self) -> bool:
+        """Whether this machine or its engine failed it, and not the image."""
+        return self.reason.startswith(_BY_MACHINE)
 
     @property
     def timed_out(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Self
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
 from smlocal.base.quick_dataclass import dataclass
-from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.cannot_look import NOT_READY, CannotLookError, code_of
 from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import (
     ORDINARY_ENGINE,
@@ -91,7 +91,7 @@ class RunningJobs:
     def plain(self) -> Plain:
         """The start of all jobs."""
         if self._no_plain is not None:
-            raise CannotLookError(str(self._no_plain), test=self._no_plain.test)
+            raise CannotLookError(str(self._no_plain), test=self._no_plain.test, code=self._no_plain.code)
         if self._plain is None:
             try:
                 self._plain = plain_job(self._image, self._job, self._folder.path, self._timeout)
@@ -101,7 +101,7 @@ class RunningJobs:
             except _GENERAL:
                 raise
             except SmlocalError as error:
-                self._no_plain = CannotLookError(error.with_details, test=_FIRST)
+                self._no_plain = CannotLookError(error.with_details, test=_FIRST, code=code_of(error))
                 raise self._no_plain from error
         return self._plain
 
@@ -139,13 +139,22 @@ class RunningJobs:
         if why := self._cannot_see(scenario):
             raise CannotLookError(why, test=ORDINARY_ENGINE)
         try:
-            return self._begin(scenario).result()
+            result = self._begin(scenario).result()
         except _GENERAL:
             raise
         except SmlocalError as error:
             why = "; ".join([error.sentence, *error.details])
             test = _FIRST if self._engine.facts().place is None else ORDINARY_ENGINE
-            raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=test) from error
+            code = code_of(error) if scenario.id == PLAIN.id else 0  # another job may ask for more than there is
+            raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=test, code=code) from error
+        if scenario.id == PLAIN.id and result.by_machine:
+            raise CannotLookError(
+                f"this machine did not bring the job to its end ({result.how})",
+                result.details,
+                test=_FIRST,
+                code=NOT_READY,
+            )
+        return result
 
     def _cannot_see(self, scenario: Scenario) -> str:
         """Why nothing would be seen of a job that gets a signal; empty if it would be."""

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from smlocal.api.endpoints import address_of, deploy_in_background, plan_of
 from smlocal.api.stopping import wait_for_jobs
 from smlocal.api.training_job import TrainingJob
-from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.cannot_look import CannotLookError, code_of
 from smlocal.check.check_folder import CheckFolder, Said, remove_job
 from smlocal.check.jobs.interface import PLAIN, Jobs, Process, StopSeen
 from smlocal.check.jobs.run_jobs import container_of, processes, watch_end
@@ -288,7 +288,8 @@ class RunningEndpoint:
     def seen(self) -> EndpointSeen:
         """Everything about it."""
         if self._refused is not None:
-            raise CannotLookError(str(self._refused), self._refused.details, test=self._refused.test)
+            error = self._refused
+            raise CannotLookError(str(error), error.details, test=error.test, code=error.code)
         if self._seen is None:
             try:
                 self._seen = self._run()
@@ -298,7 +299,8 @@ class RunningEndpoint:
             except _GENERAL:
                 raise
             except SmlocalError as error:
-                self._refused = CannotLookError(f"no endpoint was made: {error.with_details}", test="solve that first")
+                why, code = f"no endpoint was made: {error.with_details}", code_of(error)
+                self._refused = CannotLookError(why, test="solve that first", code=code)
                 raise self._refused from error
         return self._seen
 

@@ -164,7 +164,7 @@ def command(*, subject: str | None, ci: str | None, **given: Any) -> int:
     job: its image is checked as an endpoint. Default: the only one of job.yaml, job.yml and job.json in
     this folder.
 
-    Exits with 0 if no finding reaches --fail-on, and with 1 otherwise.
+    Exits with 0 if no finding reaches --fail-on, with 1 if one does, and with 3 if this machine could not run it.
     """
     subject = job_file_here("Give an image or a job file.") if subject is None else subject
     return check(subject=subject, service=chosen_service(ci), **given)

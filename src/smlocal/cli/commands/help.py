@@ -17,6 +17,7 @@ from smlocal.cli.terminal.layout import row, width_of
 from smlocal.cli.terminal.links import page_address, section, with_page_links
 from smlocal.cli.terminal.pager import pages
 from smlocal.debugger.rule_texts import rule_modules, rule_text
+from smlocal.jobfile.option import LocalMember
 from smlocal.terms.model.structure import members
 from smlocal.terms.validation.violation import closest
 
@@ -171,7 +172,6 @@ def _rule_lines(rule: "Rule", stream: TextIO) -> Iterator[str]:
 
 def _local_lines(stream: TextIO) -> Iterator[str]:
     """All settings of `Local`, with their flags."""
-    from smlocal.jobfile.option import LocalMember
     from smlocal.jobfile.settings import LocalSettings
 
     yield "Local: settings of this machine, a block of every job file"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from smlocal.api.removing import remove
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.endpoint.aws_calls import Handler
 from smlocal.endpoint.call import AwsCall, HasStore, ServiceError, validation_error
@@ -27,7 +28,8 @@ from smlocal.sagemaker.contract.identity import account
 from smlocal.sagemaker.pipelines.definition import Definition
 from smlocal.sagemaker.pipelines.reading import read_definition
 from smlocal.sagemaker.pipelines.step_reading import UNPARSED
-from smlocal.sagemaker.pipelines.step_types import MOST_BYTES
+from smlocal.sagemaker.pipelines.step_types import MOST_BYTES, MOST_LEVELS
+from smlocal.terms.json_size import too_large
 
 PIPELINE: Final = ResourceWords(name="pipeline", spoken="pipeline", in_arn="pipeline", as_named=True)
 _TEXT: Final = "pipeline-definition"
@@ -117,8 +119,6 @@ def describe_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
 
 def delete_pipeline(serving: Serving, call: AwsCall) -> dict[str, Any]:
     """Remove it with its executions, none of which may run. The jobs of their steps stay."""
-    from smlocal.api.removing import remove
-
     pipeline = called(serving, call.parameters["PipelineName"], call)
     executions = executions_below(serving, pipeline.arn)
     if any(not each.record.status.terminal for each in executions):
@@ -289,6 +289,9 @@ def _given_definition(serving: Serving, asked: Mapping[str, Any]) -> str:
         text = _object(serving, location or {})
     if not text.lstrip().startswith("{"):
         raise validation_error(f"{UNPARSED} Expecting start of Json Object.")
+    # Python would tell it where its stack ends. With fewer levels, the reader of definitions says where they are.
+    if too_large(text, parts=len(text), levels=2 * MOST_LEVELS) is not None:
+        raise validation_error(f"{UNPARSED} It is more than {MOST_LEVELS} levels deep.")
     try:
         json.loads(text)
     except (ValueError, RecursionError) as error:

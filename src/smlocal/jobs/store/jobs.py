@@ -537,9 +537,7 @@ class Store:
         Warm pools whose time is over are removed too: nothing waits for that.
         """
         if os.path.isdir(os.path.join(self.home, POOLS)):
-            from smlocal.jobs.store.resources import clear_ended  # few homes have any
-
-            clear_ended(self)
+            resources.clear_ended(self)
         for aside, run_id, name in moved_by_dead(self.home):
             with suppress(OSError, HomeUnusableError):
                 with self._write() as connection:

@@ -25,7 +25,7 @@ from smlocal.jobs.planning.aspects.image.look import check_architecture, pull_im
 from smlocal.jobs.planning.aspects.inputs.plan import InputsPlan
 from smlocal.jobs.planning.aspects.limits.show import LIMIT_RULES
 from smlocal.jobs.planning.aspects.looks import Asked, examined, try_out
-from smlocal.jobs.planning.aspects.network.look import choose_network
+from smlocal.jobs.planning.aspects.network.look import choose_network, refuse_contradictions
 from smlocal.jobs.planning.aspects.network.plan import JobNetwork, plan_network
 from smlocal.jobs.planning.aspects.network.show import NETWORK_RULES
 from smlocal.jobs.planning.aspects.output.plan import OutputPlan
@@ -88,6 +88,7 @@ def prepare(
 
     `run_id`: of an endpoint that is already recorded.
     """
+    refuse_contradictions(workload_of(model))
     data = find_models(model)
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
@@ -115,6 +116,7 @@ def _models_of(plan: JobPlan) -> Iterator[ModelPlan]:
 
 def plan_job(model: ModelFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:  # noqa: ARG001 - as above
     """Only the plan: nothing is pulled, and missing GPUs are not an error."""
+    refuse_contradictions(workload_of(model))
     engine = engines.first
     found = with_known_folders(engine.facts(), home)
     check_reach(model, found, home)

@@ -268,7 +268,7 @@ class HostingSupervisor(ContainerSupervisor):
     def _started_all(self) -> bool:
         """Start all containers at the same time; False if that fails the endpoint."""
         servers = list(self.servers.values())
-        errors: Mapping[int, Exception] = ports_taken(servers) if self.plan.engines.first.place is not None else {}
+        errors = self._ports_taken(servers)
         if not errors:
             errors = run_each(lambda server: server.run.start(), servers, meanwhile=self._import_the_rest)
         self.attempt.ran = len(errors) < len(servers)
@@ -282,6 +282,9 @@ class HostingSupervisor(ContainerSupervisor):
         if errors and self.attempt.ran:
             self.attempt.watch_running(stop=True)
         return not errors
+
+    def _ports_taken(self, servers: Sequence[Server]) -> Mapping[int, Exception]:
+        return ports_taken(servers) if self.plan.engines.first.place is not None else {}
 
     def _import_the_rest(self) -> None:
         """Import while the engine starts the containers."""
@@ -482,6 +485,9 @@ class HostingSupervisor(ContainerSupervisor):
         self.state.logged[server.name] = server.run.logged_before = logged
         self._store()
         try:
+            # In a place, a container whose port is taken would only end again, and again.
+            if taken := self._ports_taken([server]):
+                raise taken[0]
             server.run.restart()
         except (EngineError, MachineNotReadyError) as error:
             server.run.container.exited = True

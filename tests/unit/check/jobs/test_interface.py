@@ -39,6 +39,20 @@ def test_what_the_failure_file_said(reason: str, explanation: str) -> None:
     assert ended(reason=reason).explanation == explanation
 
 
+@pytest.mark.parametrize(
+    ("reason", "machine"),
+    [
+        ("InternalServerError: We encountered an internal error. Please try again.", True),
+        ("ClientError: Data download failed:Insufficient disk space", True),
+        ("ClientError: Data download failed:NoSuchKey (404)", False),
+        ("AlgorithmError: InternalServerError, exit code: 1", False),
+        ("", False),
+    ],
+)
+def test_whether_it_was_this_machine_that_failed_it(reason: str, *, machine: bool) -> None:
+    assert ended(reason=reason).by_machine is machine
+
+
 def test_how_a_job_ended() -> None:
     assert ended(reason="AlgorithmError: boom\n, exit code: 1").how == "Failed: AlgorithmError: boom , exit code: 1"
     assert ended(reason="AlgorithmError: two\nlines, exit code: 1").how == "Failed: AlgorithmError: …, exit code: 1"

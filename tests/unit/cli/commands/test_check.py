@@ -103,3 +103,19 @@ def test_warnings_that_do_not_count_are_no_success() -> None:
     (line,) = not_counted(report, "error")
     assert "--fail-on warning" in line
     assert list(not_counted(report, "warning")) == []
+
+
+def test_what_could_not_be_run_is_no_success() -> None:
+    first, second, third, *_ = all_rules()
+    finding = Finding(message="a mistake", severity=Severity.ERROR)
+    passed = RuleResult(rule=first, seconds=0)
+    found = RuleResult(rule=second, seconds=0, findings=(finding,))
+    unready = RuleResult(rule=third, seconds=0, skipped="the disk is full", test="solve that first", code=3)
+    for results, code, said in (
+        ((passed,), 0, []),
+        ((passed, unready), 3, ["exit code 3: nothing was run, for the reason above"]),
+        ((passed, found, unready), 3, []),  # the finding decides
+    ):
+        report = CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results)
+        assert report.not_run == code
+        assert list(not_counted(report, "error")) == said

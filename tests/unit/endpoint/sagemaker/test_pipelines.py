@@ -138,10 +138,22 @@ def test_a_definition_with_mistakes(create_pipeline: Pipelines, case: str) -> No
     assert refusal(lambda: create_pipeline("p", PipelineDefinition=text)) == ("ValidationException", message)
 
 
-@pytest.mark.parametrize("text", ["[]", "Version: 2020-12-01", "{Version: 1}", "{", '{"a":' * 100_000])
-def test_a_definition_is_json(create_pipeline: Pipelines, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[]", "Expecting start of Json Object."),
+        ("Version: 2020-12-01", "Expecting start of Json Object."),
+        ("{Version: 1}", "It is no JSON: "),
+        ("{", "It is no JSON: "),
+        ('{"a":' * 100_000, "It is more than 250 levels deep."),
+        ('{"a":' + "[" * 100_000 + "]" * 100_000 + "}", "It is more than 250 levels deep."),
+    ],
+    ids=["list", "YAML", "no quotes", "open", "deep", "deep and closed"],
+)
+def test_a_definition_is_json(create_pipeline: Pipelines, text: str, what: str) -> None:
     code, message = refusal(lambda: create_pipeline("p", PipelineDefinition=text))
-    assert (code, message.startswith("Unable to parse pipeline definition. ")) == ("ValidationException", True)
+    assert code == "ValidationException"
+    assert message.startswith(f"Unable to parse pipeline definition. {what}")
 
 
 def test_a_definition_in_a_bucket(serving: Serving, ask: Ask, create_pipeline: Pipelines) -> None:

@@ -1,6 +1,7 @@
 """Definitions with mistakes: all of them at once, each with its line, and the service's sentence where one is known."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -126,8 +127,27 @@ def test_conditions_may_be_deep_in_each_other() -> None:
         read_definition(load_definition(nested(53), name="p", directory="/"))
     with pytest.raises(RequestRefusedError, match="more than 250 levels deep"):
         load_definition(nested(100), name="p", directory="/")
-    with pytest.raises(RequestRefusedError, match=r"levels deep|nested too deeply|is not YAML"):
-        load_definition("[" * 100_000, name="p.json", directory="/")
+
+
+def below(calls: int, read: Callable[[], object]) -> object:
+    """Calls it with less of the stack."""
+    return read() if calls == 0 else below(calls - 1, read)
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.parametrize("calls", [0, 800])
+@pytest.mark.parametrize("name", ["p.json", "p"])
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("text", ["[", '{"a":', "a: [", "- ", '{"a": {"b": ['])
+def test_deep_brackets_have_one_answer_however_much_of_the_stack_is_left(
+    text: str, closed: bool, name: str, calls: int
+) -> None:
+    deep = text[:-1] + text[-1] * 100_000 if text[-1] == "[" else text * 100_000
+    closing = {"[": "]", "{": "}"}
+    whole = deep + "".join(closing[each] for each in reversed(deep) if each in closing) if closed else deep
+    with pytest.raises(RequestRefusedError) as caught:
+        below(calls, lambda: load_definition(whole, name=name, directory="/"))
+    assert str(caught.value) == f"{name} is too large for a request: more than 250 levels deep"
 
 
 def test_a_definition_is_at_most_a_mebibyte() -> None:

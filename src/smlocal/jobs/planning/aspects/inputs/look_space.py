@@ -1,13 +1,14 @@
 """Whether the data of a job fits on the disk of this machine, checked before the job is made."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from smlocal.base.files import free_bytes
 from smlocal.base.quick_dataclass import dataclass
 from smlocal.base.readable import readable_bytes
 from smlocal.data.channels.copy import UNSURE_SIZES, file_system_at
 from smlocal.errors.of_jobs import DiskTooSmallError
-from smlocal.jobs.planning.model import JobPlan
+from smlocal.jobs.planning.model import JobPlan, Note
 
 _SHARES_COPIES = "xfs"
 
@@ -46,6 +47,16 @@ def check_space(plan: JobPlan, home: str) -> None:
             "use a part of the data: Local.Sample" + ("; or stream it: InputMode: FastFile" if remote else ""),
         ],
     )
+
+
+def with_warning(plan: JobPlan, home: str) -> JobPlan:
+    """The plan of a job that is not run now, with a note if that data is too large."""
+    try:
+        check_space(plan, home)
+    except DiskTooSmallError as error:
+        note = Note(id="disk-too-small", text=f"smlocal run is refused: {error.sentence}", warning=True)
+        return replace(plan, notes=(note, *plan.notes))
+    return plan
 
 
 def _brought(plan: JobPlan) -> Iterator[Brought]:

@@ -19,6 +19,7 @@ from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError,
 from smlocal.errors.of_jobs import HostNetworkError, IsolatedJobError, NetworkUnknownError
 from smlocal.jobfile.settings import LocalSettings
 from smlocal.jobs.planning.aspects.engines.look import PlacedEngines
+from smlocal.jobs.planning.aspects.engines.plan import engine_of_each
 from smlocal.jobs.planning.aspects.network.plan import (
     NetworkFacts,
     NetworkPlan,
@@ -32,6 +33,8 @@ from smlocal.jobs.store.lease import supervised
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Network
+
+    from smlocal.jobs.planning.workload import Workload
 else:
     IPv4Network = at_use("ipaddress", "IPv4Network")
 
@@ -63,10 +66,6 @@ def choose_network(
     """Choose a free subnet if the job needs its own network. `remove_leftovers`: remove networks of crashed jobs."""
     if placed.first.facts.place is not None:
         return NetworkFacts()  # there is one network, and what it cannot do has been refused
-    if isolated:
-        refuse_isolation(local)
-    if local.Network:
-        refuse_host_network(local, hosts, engines=len(placed.each))
     if local.Networks:
         check_networks(local.Networks, placed)
     endpoints, own = local.Endpoints, hosts > 1 or isolated
@@ -87,7 +86,19 @@ def choose_network(
     return NetworkFacts(subnet=subnet, loopback_only=loopback_only)
 
 
-def refuse_isolation(local: LocalSettings) -> None:
+def refuse_contradictions(work: "Workload") -> None:
+    """Refuse settings of a job that exclude each other. Nothing is asked, so that this can be told first."""
+    local, hosts = work.local, len(work.hosts)
+    if work.isolated:
+        _refuse_isolation(local)
+    if local.Network:
+        used = engine_of_each([host.name for host in work.hosts], local.Engines or [""], local.Placement)
+        _refuse_host_network(local, hosts, engines=len({*used.values()}))
+    if hosts > 1 and next(candidates(local.NetworkRange, hosts, seed=0), None) is None:
+        raise _no_room(local.NetworkRange, hosts)
+
+
+def _refuse_isolation(local: LocalSettings) -> None:
     """Refuse what an isolated job cannot have: a way in or out."""
     settings = ("Network", "Networks", "AddHosts", "DebugPort")
     asked = [f"Local.{name}" for name in settings if getattr(local, name)]
@@ -101,7 +112,7 @@ def refuse_isolation(local: LocalSettings) -> None:
         )
 
 
-def refuse_host_network(local: LocalSettings, hosts: int, *, engines: int) -> None:
+def _refuse_host_network(local: LocalSettings, hosts: int, *, engines: int) -> None:
     """Refuse what cannot be on the network of the engine's machine, which has one name, and each port once."""
     reasons = {
         f"{hosts} hosts: they would share all ports and the name of that machine": hosts > 1,
@@ -165,10 +176,7 @@ def free_subnet(
         if not overlaps(subnet, taken):
             return subnet
     if not room:
-        raise NetworkRangeError(
-            f"Local.NetworkRange {within} has no room for {hosts} hosts",
-            remedy=[f"Use a larger range: one address per host ({hosts}), and three for the network itself."],
-        )
+        raise _no_room(within, hosts)
     blocking = [f"{each.name}: {', '.join(each.subnets)}" for each in networks if overlaps(within, each.subnets)]
     raise NetworkRangeError(
         f"no free addresses for the job's network in {within}",
@@ -178,6 +186,13 @@ def free_subnet(
             "Use another range of private addresses: Local.NetworkRange, such as 10.99.0.0/16.",
             "Remove unused networks: docker network prune",
         ],
+    )
+
+
+def _no_room(within: str, hosts: int) -> NetworkRangeError:
+    return NetworkRangeError(
+        f"Local.NetworkRange {within} has no room for {hosts} hosts",
+        remedy=[f"Use a larger range: one address per host ({hosts}), and three for the network itself."],
     )
 
 
