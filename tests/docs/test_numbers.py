@@ -83,8 +83,8 @@ _TOOLKIT = "tests/kit/images/distributed/requirements.txt"
 @cache
 def versions() -> dict[str, str]:
     """Of the clients with which the tests run."""
-    files = ("tests/clients/requirements/sdk-2.txt", "tests/clients/requirements/sdk-3.txt", _RULES, _TOOLKIT)
-    pins = "\n".join(map(read, files))
+    clients = (f"tests/clients/requirements/{name}.txt" for name in ("airflow", "aws-cli", "sdk-2", "sdk-3"))
+    pins = "\n".join(map(read, (*clients, _RULES, _TOOLKIT)))
     return dict(re.findall(r"^([\w-]+)==([\d.]+)", pins, flags=re.MULTILINE))
 
 

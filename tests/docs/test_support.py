@@ -24,7 +24,13 @@ def row(head: str) -> str:
 def test_pythons_are_those_of_the_package() -> None:
     classifiers = "\n".join(PROJECT["project"]["classifiers"])
     assert row("Python").split(", ") == re.findall(r":: Python :: (3\.\d+)$", classifiers, flags=re.MULTILINE)
-    assert PROJECT["project"]["requires-python"] == f">={row('Python').split(', ')[0]}"
+    oldest = row("Python").split(", ")[0]
+    assert PROJECT["project"]["requires-python"] == f">={oldest}"
+    assert PROJECT["tool"]["mypy"]["python_version"] == oldest
+    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
+    docs = ("README.md", "docs/README.md", "docs/install.md", "docs/platforms.md", "docs/ci.md", "CONTRIBUTING.md")
+    for name in (*docs, "action.yml", "scripts/lib/venv.sh"):
+        assert {*re.findall(r"Python (3\.\d+) or newer", (ROOT / name).read_text(encoding="utf-8"))} == {oldest}, name
 
 
 def test_the_service_model_is_that_of_which_the_requests_are_made() -> None:
