@@ -27,7 +27,7 @@ from tests.kit.forked import run_smlocal
 from tests.kit.known_engine import KnownEngine
 from tests.kit.needs_root import why_skipped
 from tests.kit.own_engine import OwnEngine
-from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
+from tests.kit.podman_differs import DIFFERS_ON_PODMAN, DIFFERS_ON_PODMAN_5, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.kit.s3_servers import S3Server, S3Servers
 
 from smlocal.engine.docker import MISCOUNTED
@@ -149,8 +149,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     with closing(_Engine("engine")) as engine:
         engine.request("GET", "/_ping")
-        if not engine.getresponse().headers.get("Server", "").startswith("Libpod/"):
+        server = engine.getresponse().headers.get("Server", "")
+        if not server.startswith("Libpod/"):
             return
+    older = server.startswith(("Libpod/3.", "Libpod/4."))
+    differs = DIFFERS_ON_PODMAN if older else {**DIFFERS_ON_PODMAN, **DIFFERS_ON_PODMAN_5}
     apart = []
     for item in items:
         path = item.nodeid.removeprefix("tests/")
@@ -158,7 +161,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         alone = path.startswith(MOSTLY_OF_NONE) and not asks & {"docker", "image"}
         if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in asks or alone:
             apart.append(item)
-        for begin, why in DIFFERS_ON_PODMAN.items():
+        for begin, why in differs.items():
             if path.startswith(begin):
                 item.add_marker(pytest.mark.skip(reason=why))
     items[:] = [item for item in items if item not in apart]

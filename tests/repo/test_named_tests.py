@@ -8,7 +8,7 @@ import pytest
 from pages.truth import facts
 from tests.contract.member_tests import TEST_OF
 from tests.kit.needs_root import NEEDS_FUSE, NEEDS_ROOT
-from tests.kit.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
+from tests.kit.podman_differs import DIFFERS_ON_PODMAN, DIFFERS_ON_PODMAN_5, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.repo.habits import HABITS
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ TABLES = {
     "tests/contract/facts": {test for found in facts().values() for fact in found for test in fact.tests},
     "tests/kit/needs_root.py": {TESTS + begin for begin in (*NEEDS_ROOT, *NEEDS_FUSE)},
     "tests/kit/podman_differs.py": {
-        TESTS + begin for begin in (*DIFFERS_ON_PODMAN, *NOT_OF_AN_ENGINE, *MOSTLY_OF_NONE)
+        TESTS + begin for begin in (*DIFFERS_ON_PODMAN, *DIFFERS_ON_PODMAN_5, *NOT_OF_AN_ENGINE, *MOSTLY_OF_NONE)
     },
 }
 CASES = "test_case["
