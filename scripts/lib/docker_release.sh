@@ -11,5 +11,5 @@
 sockets=/run/smlocal-docker
 
 see_to_docker_release() {
-    see_to_release "$cache/docker/$1" "$1" docker.io,iptables
+    see_to_release "$cache/docker/$1" "$1" docker.io,iptables,procps  # it runs ps
 }

@@ -16,19 +16,28 @@ have_podman() {
     done
 }
 
+# see_to_podman_of FOLDER RELEASE: the Podman of another release, in FOLDER/debian; without RELEASE that of this machine.
+see_to_podman_of() {
+    if [[ $2 ]]; then
+        see_to_release "$1/debian" "$2" "$(IFS=, && echo "${podman_packages[*]}"),iptables,nftables"
+    else
+        have_podman || give_up "Podman cannot be installed here" "apt-get install --no-install-recommends ${podman_packages[*]}"
+    fi
+}
+
 see_to_podman() {
     have_podman || say "  Podman cannot be installed here: the tests that need it are skipped"
 }
 
 may_serve_podman() { [[ $EUID == 0 ]] && unshare --net true 2>/dev/null; }
 
-# serve_podman FOLDER: start a Podman there and wait until it answers.
+# serve_podman FOLDER [RELEASE]: start a Podman there and wait until it answers.
 serve_podman() {
     local folder=$1 tenth
     end_podman "$folder"  # of a killed run
     # The second address is the one by which containers reach this machine.
     # shellcheck disable=SC2016  # bash expands it there
-    setsid unshare --net bash -c 'ip link set lo up && ip address add 192.0.2.1/32 dev lo && exec "$@"' - "$root/scripts/podman" "$folder" \
+    setsid unshare --net bash -c 'ip link set lo up && ip address add 192.0.2.1/32 dev lo && exec "$@"' - "$root/scripts/podman" "$@" \
         >"$folder/log" 2>&1 </dev/null &
     for ((tenth = 0; tenth < 600; tenth++)); do
         docker -H "unix://$folder/podman.sock" version >/dev/null 2>&1 && return

@@ -16,7 +16,7 @@ locks=$root/scripts/locks
 find_python() {
     local candidate says
     says='import os, sys; sys.version_info < (3, 11) and sys.exit(1); print(os.path.realpath(sys._base_executable))'
-    for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11; do
+    for candidate in ${PYTHON:+"$PYTHON"} python3 python3.15 python3.14 python3.13 python3.12 python3.11; do
         "$candidate" -c "$says" 2>/dev/null && return
     done
     return 1

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.clients.conftest import client_folder
 
+SECOND = "2.38.5"
+"""The version that the package of `aws-cli-2.txt` has."""
 _OF_HELP = "/awscli/examples/"
 
 
@@ -26,6 +28,7 @@ def second_version() -> Path:
     if not unpacked.is_dir():
         _unpack(folder, unpacked)
     (program,) = unpacked.glob("awscli/v2/*/dist/aws")
+    assert program.parent.parent.name == SECOND
     return program
 
 

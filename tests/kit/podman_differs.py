@@ -33,6 +33,7 @@ DIFFERS_ON_PODMAN = {
     "engines/engine/test_containers.py::test_an_engine_without_gpus_says_so": "Podman ignores requests for GPUs",
     "engines/engine/test_containers.py::test_an_image_that_is_not_here": _WORDS,
     "engines/engine/test_containers.py::test_waiting_for_what_is_not_there": _WORDS,
+    "engines/engine/test_containers.py::test_bytes_that_a_container_wrote": "Podman counts files of its own as well",
     "engines/engine/test_output.py::test_attaching_to_what_is_not_there": _WORDS,
     "engines/engine/test_fault_programs.py": _MEMORY,
     "engines/engine/test_memory_events.py::test_the_word_is_there_when_the_state_lacks_it": _MEMORY,

@@ -118,9 +118,16 @@ def test_the_rights_of_a_release() -> None:
 
 
 def test_the_pythons_are_those_of_the_package() -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert workflow["jobs"]["pythons"]["strategy"]["matrix"]["python"] == re.findall(r":: Python :: (3\.\d+)\"", text)
+    ci, nightly = (yaml.safe_load((WORKFLOWS[0].parent / f"{name}.yml").read_text()) for name in ("ci", "nightly"))
+    pythons = re.findall(r":: Python :: (3\.\d+)\"", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert ci["jobs"]["pythons"]["strategy"]["matrix"]["python"] == pythons
+    (everything,) = (step for step in nightly["jobs"]["everything"]["steps"] if "setup-python" in step.get("uses", ""))
+    assert sorted(everything["with"]["python-version"].split()) == pythons
+    # The Python of .venv is found by its name.
+    (named,) = re.findall(
+        r"^ +for candidate in .* python3 (python3\..*); do$", (ROOT / "scripts/lib/venv.sh").read_text(), re.MULTILINE
+    )
+    assert named.split() == [f"python{version}" for version in reversed(pythons)]
 
 
 def test_every_address_is_that_of_pyproject() -> None:

@@ -117,8 +117,6 @@ class BodyContent:
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
 
-# A page of another site must not reach a server, under whatever name it is looked up.
-
 HEAD_SECONDS: Final = 20.0
 """For the head of a request."""
 BODY_SECONDS: Final = 30.0
@@ -137,8 +135,9 @@ WAIT_SECONDS: Final = 120.0
 """For that turn."""
 READ_SECONDS: Final = 60.0
 """For a client to read the rest of its last answer."""
-FOREIGN_PAGE: Final = "smlocal does not answer pages of other sites"
 
+# A page of another site must not reach a server, under whatever name it is looked up.
+FOREIGN_PAGE: Final = "smlocal does not answer pages of other sites"
 _LOCAL: Final = frozenset({"localhost", "host.docker.internal", "host.containers.internal"})
 
 

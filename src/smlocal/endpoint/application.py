@@ -99,6 +99,8 @@ class Application:
         if signed is None and not for_one_program and _is_of_the_page(request):
             page: Response = await (await self._page_front()).answer(request)
             return page
+        if signed is not None and (await self._verified_body(request, signed))[1] is None:
+            return aws_calls.refuse_path(request, signed)
         if self._signatures is not None and not for_one_program:
             return PlainTextResponse("smlocal answers only signed calls here", status_code=403)
         return PlainTextResponse("not found", status_code=404)

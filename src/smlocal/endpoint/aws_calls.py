@@ -31,6 +31,8 @@ from smlocal.terms.statuses import JobStatus
 
 _LARGE = 64 << 10
 """Bytes of a body that is read in a thread: reading it would hold up all others."""
+_LONGEST_PATH = 200
+"""Characters of a path that an answer shows."""
 _JSON_11, _JSON_10, _JSON = "application/x-amz-json-1.1", "application/x-amz-json-1.0", "application/json"
 
 
@@ -139,6 +141,12 @@ def checked(service: str, operation: str, shape: Any, given: Any) -> dict[str, A
     parameters = check_parameters(shape, given)
     local = given.get(LOCAL) if (service, operation) in TAKES_LOCAL and isinstance(given, dict) else None
     return parameters if local is None else {**parameters, LOCAL: local}
+
+
+def refuse_path(request: Request, scope: Scope) -> Response:
+    """The answer to a signed call of a service that names its operations in paths, and is not emulated."""
+    wrong = not_emulated(scope.service, f"{request.method} {request.url.path[:_LONGEST_PATH]}")
+    return _refused(wrong, json_documents.encode_error(wrong), _JSON)
 
 
 def _refused(error: ServiceError, body: bytes, kind: str) -> Response:

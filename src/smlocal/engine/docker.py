@@ -462,16 +462,12 @@ MISCOUNTED: Final = (
 
 def remove(client: Client, resource: Resource) -> None:
     """Remove by force. Wait while somebody else removes it, and for a swarm to notice that it is free or gone."""
-    parameters = {"force": "1"}
-    if resource.kind is ResourceKind.CONTAINER:
-        parameters["v"] = "1"
-    if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
-        parameters = {}
+    parameters, prefix = _by_force(client, resource.kind)
     path = _PATHS[resource.kind] + quote(resource.id)
     begun = time.monotonic()
     while True:
         try:
-            client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
+            client.tell("DELETE", path, parameters=parameters, prefix=prefix, fine={_ABSENT}, call=Call.ACTION)
         except EngineError as error:
             if is_no_manager(error):
                 break
@@ -484,6 +480,18 @@ def remove(client: Client, resource: Resource) -> None:
             break
     if resource.kind is ResourceKind.NETWORK:
         of_networks.await_removal(client, path)
+
+
+def _by_force(client: Client, kind: ResourceKind) -> tuple[dict[str, str], str | None]:
+    """The parameters of a removal, and the prefix of the API if it is not Docker's."""
+    if kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
+        return {}, None
+    if kind is not ResourceKind.CONTAINER:
+        return {"force": "1"}, None
+    if client.product == "podman":
+        # With Docker's API, Podman 5 gives a running container ten seconds to end first.
+        return {"force": "1", "volumes": "1", "timeout": "0"}, podman.own_prefix(client)
+    return {"force": "1", "v": "1"}, None
 
 
 def is_no_manager(error: EngineError) -> bool:

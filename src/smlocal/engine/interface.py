@@ -376,7 +376,7 @@ class Engine(Protocol):
         ...
 
     def written_bytes(self, container: str) -> int:
-        """The size of the files that a container added to its image. Fast."""
+        """The size of the files that a container added to its image, and of Podman's own. Fast."""
         ...
 
     def addresses(self, container: str) -> tuple[str, ...]:

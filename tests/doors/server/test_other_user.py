@@ -7,7 +7,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,10 @@ class Run:
     def ports(self) -> list[int]:
         """Those on which the process of `smlocal exec` listens."""
         folder = Path(f"/proc/{self.process.pid}/fd")
-        sockets = {os.readlink(each) for each in folder.iterdir()}
+        sockets = set()
+        for descriptor in folder.iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile, such as a connection that has been answered
+                sockets.add(os.readlink(descriptor))
         lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
         return [
             int(line[1].partition(":")[2], 16) for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets

@@ -52,6 +52,22 @@ def test_what_is_signed_with_the_key_is_answered(address: str, service: str) -> 
     assert CALLS[service](client(address, service))["ResponseMetadata"]["HTTPStatusCode"] == 200
 
 
+def test_services_with_operations_in_paths_are_refused_by_name_and_only_with_the_key(address: str) -> None:
+    def refusal(key: Signatures) -> tuple[str, str]:
+        with pytest.raises(ClientError) as refused:
+            client(address, "sagemaker-gateway-runtime", key).invoke_global_inference_gateway(
+                GatewayId="0123456789ab", ContentType="application/json", Body=b"{}"
+            )
+        error = refused.value.response["Error"]
+        return error["Code"], error["Message"]
+
+    code, message = refusal(KEY)
+    assert code == "UnknownOperationException"
+    named = "POST /global-inference-gateway/0123456789ab/invocations. It emulates these of sagemaker: "
+    assert message.startswith(f"smlocal does not emulate {named}")
+    assert refusal(Signatures(access_key=KEY.access_key, secret_key="guessed"))[0] == "403"
+
+
 @pytest.mark.parametrize("service", NAMES)
 def test_another_key_and_another_secret_are_refused(address: str, service: str) -> None:
     def code(key: Signatures) -> str:

@@ -36,7 +36,7 @@ class Registry(ThreadingHTTPServer):
         self.login: str | None = None
         self.status = 0
         self.endless = 0
-        """If not 0, the size of each layer, of which no end comes."""
+        """If not 0, the size of each layer, of which only a part comes: a test that fails must fill no disk."""
         self.host = f"127.0.0.1:{self.server_address[1]}"
 
     def put(self, repository: str, tag: str, config: bytes, layer: bytes) -> str:
@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(self.server.endless))
         self.end_headers()
         with suppress(OSError):  # the engine hangs up
-            while True:
+            for _ in range(1 << 14):
                 self.wfile.write(bytes(1 << 16))
 
     def _send(self, status: int, kind: str, data: bytes) -> None:
@@ -142,6 +142,8 @@ def test_a_pull_brings_the_image_and_tells_of_progress(engine: DockerEngine, pub
 
 def test_an_image_that_is_larger_than_the_disk_is_not_pulled(engine: DockerEngine, registry: Registry) -> None:
     """The registry says how large a layer is when it begins to send it."""
+    if engine.disk_room() is None:
+        pytest.skip("this engine has other mounts than the tests: nobody knows how much room its disk has")
     registry.put("team/huge", "v1", b'{"rootfs":{"type":"layers","diff_ids":["sha256:00"]}}', b"layer")
     registry.endless = 1 << 50
     with pytest.raises(DiskTooSmallError, match=r"has at least 1024\.0 TiB, compressed, and .* are free at /"):

@@ -150,8 +150,8 @@ def test_the_disk_is_full_after_a_failure(fails: Fails, small_disk: Path) -> Non
 def test_the_output_folder_is_replaced(fails: Fails, beside: Callable[..., Any], tmp_path: Path) -> None:
     go = tmp_path / "data" / "go"
     go.parent.mkdir()
-    go.write_text("")
-    script = "echo m >/opt/ml/model/m; until [ -s /opt/ml/input/data/train/go ]; do sleep 0.1; done"
+    go.write_text("wait")  # an empty file would not show that an engine with other mounts sees the folder
+    script = "echo m >/opt/ml/model/m; until grep -q go /opt/ml/input/data/train/go; do sleep 0.1; done"
     end = beside(fails, "output-gone", script, more=channel("overlay"))
     shutil.rmtree(tmp_path / "out", ignore_errors=True)
     (tmp_path / "out").write_text("not a folder")

@@ -198,7 +198,7 @@ def test_jobs_shows_what_goes_on(life: Any) -> None:
     life.detach("going", "echo ready; sleep 600")
     life.until_phase("going", "Training")
     row = life("jobs").stdout.splitlines()[1].split()
-    assert row[:3] == ["going", "InProgress", "Training"]
+    assert row[:4] == ["going", "training", "InProgress", "Training"]
     (summary,) = json.loads(life("jobs", "--json").stdout)["TrainingJobSummaries"]
     assert "SupervisorGone" not in summary
     life("stop", "going", "--grace", "0", "--wait")

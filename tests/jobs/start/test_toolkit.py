@@ -10,6 +10,8 @@ from tests.kit.fixtures import IMAGES
 from tests.kit.jobs import Ran, channel
 from tests.kit.s3_servers import S3Servers
 
+from smlocal.engine.engines import connect
+
 RunJob = Callable[..., Ran]
 ALL = "one\ntwo\nthree\n"
 
@@ -68,7 +70,9 @@ def test_the_script_reads_its_channel(
         },
     }
     if (mode, place) == ("FastFile", "s3"):
-        assert ran.answer["Local"]["Hosts"][0]["Staging"]["/opt/ml/input/data/train"] == "fuse"
+        assert ran.answer["Local"]["Hosts"][0]["Staging"]["/opt/ml/input/data/train"] == (
+            "fuse" if connect().has_our_mounts() else "bind"
+        )
     # Code that is there already is not fetched.
     assert "abandoning unzipping sourcedir.tar.gz" in ran.log()
     # The toolkit's own hyperparameters are kept from the script, and the rest arrives as arguments.

@@ -4,11 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.kit.needs import Needs, complaints, found_by
+
+from smlocal.engine.endpoint import find_endpoint
+from smlocal.engine.engine_facts import has_our_mounts
 
 HEAVY = {"asyncio", "boto3", "botocore", "click", "docker", "isal", "multiprocessing", "pydantic", "requests", "yaml"}
 
@@ -89,12 +93,12 @@ SIMPLE = {
     ),
     "validate": Needs(
         ours=188,
-        all=254,
+        all=251,
         kilobytes=1529,
         extensions=14,
         dataclasses=146,
-        regexes=35,
-        uncalled=100,
+        regexes=30,
+        uncalled=99,
         may=("sqlite3",),
     ),
     "completion": Needs(
@@ -253,10 +257,17 @@ def test_a_job_that_does_nothing_needs_no_more_than_this(
             environment={"SMLOCAL_HOME": str(smlocal_home)},
             traced=way != "endpoint",
         )
-        said = complaints(way, found, JOBS[way])
+        said = complaints(way, found, _most(way))
         assert not said, said
     finally:
         smlocal_run("rm", "--stop", f"needs-{way}-first", f"needs-{way}-counted")
+
+
+def _most(way: str) -> Needs:
+    """In a root file system of its own, whose mounts the engine lacks, a container says whether it sees the model."""
+    most = JOBS[way]
+    looks = way == "endpoint" and not has_our_mounts(find_endpoint())
+    return replace(most, ours=most.ours + 2) if looks else most  # seen_folders and networks
 
 
 def _named(way: str, which: str) -> list[str]:

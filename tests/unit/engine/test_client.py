@@ -176,6 +176,15 @@ def test_after_the_removal_of_podmans_network_nothing_is_asked(serve: Serve) -> 
     assert [each.split(b" ", 1)[0] for each in seen] == [b"GET", b"DELETE"]
 
 
+def test_podman_gives_a_running_container_no_time_to_end_when_it_is_removed(serve: Serve) -> None:
+    seen = list[bytes]()
+    ping = PING.replace(b"Server: Docker/20.10.24", b"Libpod-Api-Version: 5.8.6\r\nServer: Libpod/5.8.6")
+    there, removed = answer(204, b""), answer(200, b'[{"Id": "c"}]')
+    container = Resource(kind=ResourceKind.CONTAINER, id="c")
+    DockerEngine(at(serve(ping, there, there, removed, seen=seen))).remove(container)
+    assert seen[3].startswith(b"DELETE /v5.8.6/libpod/containers/c?force=1&volumes=1&timeout=0 HTTP/1.1")
+
+
 @pytest.mark.parametrize(("version", "gpus"), [("5.4.2", ()), ("5.3.1", None), ("4.3.1", None)])
 def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, gpus: tuple[str, ...] | None

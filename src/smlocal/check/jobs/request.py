@@ -20,6 +20,8 @@ CHECKPOINTS = "checkpoints"
 """Below the output folder."""
 _MOST_HOSTS = 2
 _MOST_PROCESSES = 4096
+_MOST_QUARTERS = 3
+"""Of the memory of this machine."""
 _MOST_FILES = 200
 _MOST_BYTES = 32 << 20
 _ROWS = 20
@@ -128,7 +130,7 @@ def _limit(request: Request, looked: "JobPlan") -> int:
     types = [host.host.instance_type for host in looked.hosts if not is_this_machine(host.host.instance_type)]
     known = [instance_type(name).memory_mib << 20 for name in types] + ([own] if own else [])
     memory = min(known, default=0)
-    local["Memory"] = min(memory or machine, machine * 3 // 4)
+    local["Memory"] = min(memory or machine, machine * _MOST_QUARTERS // 4)
     return memory
 
 

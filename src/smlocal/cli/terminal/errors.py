@@ -2,7 +2,6 @@
 
 import json
 import sys
-import traceback
 from contextlib import suppress
 from typing import Any
 
@@ -54,6 +53,8 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     if error.command:
         lines.append(f"  {'next':<9} {printable(error.command)}")
     if debug:
+        import traceback  # it brings modules of its own: in Python 3.15 pathlib and importlib.util
+
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message
         print(with_page_links(own_lines("\n".join(lines)), sys.stderr), file=sys.stderr)  # noqa: T201 - output for the user

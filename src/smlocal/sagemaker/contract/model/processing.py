@@ -1,6 +1,6 @@
 """The CreateProcessingJob request.
 
-Written by scripts/generate-models from botocore 1.44.5; do not edit.
+Written by scripts/generate-models from botocore 1.44.8; do not edit.
 """
 
 from typing import Annotated, Literal
