@@ -371,3 +371,16 @@ class Body:
             raise MessageError("it has a line that does not end")
         else:
             self.ended = not line
+
+
+PROXY_VARIABLES: Final = ("https_proxy", "HTTPS_PROXY")
+"""In the order in which programs look."""
+
+
+def proxy_remedy(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What to look at if a service does not answer and the user has set a proxy, whose password is not shown."""
+    for name in PROXY_VARIABLES:
+        if value := environment.get(name):
+            scheme, between, rest = value.rpartition("://")
+            return (f"Does the proxy answer?  {name} is {scheme}{between}{rest.rpartition('@')[2]}",)
+    return ()

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from smlocal.base.alike_names import ignores_case
 from smlocal.base.files import free_bytes
+from smlocal.base.installed import upgrade_command
 from smlocal.base.readable import readable_bytes
+from smlocal.base.web import proxy_remedy
 from smlocal.data.channels.fastfile.availability import why_no_fuse
 from smlocal.data.sources.s3.aws_session import Profile, read_profile
 from smlocal.doctor import place as there
@@ -47,7 +49,7 @@ def judge_release(own: str, newest: str | None) -> Judgement:
         return fine(where)
     digits = re.match(r"\d+(?:\.\d+)*", own)
     if digits is not None and numbers_of(newest) > numbers_of(digits[0]):
-        return warning(f"{where}; there is a newer release: {newest}", "pip install --upgrade smlocal")
+        return warning(f"{where}; there is a newer release: {newest}", upgrade_command())
     return fine(f"{where}; there is no newer release")
 
 
@@ -145,12 +147,9 @@ _ELSEWHERE = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIA
 
 
 def check_credentials(machine: Machine) -> Judgement:
-    """Whether there are AWS credentials. Only S3, ECR and containers that call AWS need them.
-
-    Look where they would come from. Only --online uses them.
-    """
+    """Where AWS credentials for S3, ECR and containers that call AWS would come from. Only --online uses them."""
     if machine.online:
-        return judge_aws_identity(machine.aws_identity)
+        return judge_aws_identity(machine.aws_identity, machine.environment)
     return judge_credentials(machine.environment, read_profile())
 
 
@@ -177,8 +176,11 @@ def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
     return "from the role of this container" if any(environment.get(name) for name in _ELSEWHERE) else None
 
 
-def judge_aws_identity(identity: AwsIdentity) -> Judgement:
+def judge_aws_identity(identity: AwsIdentity, environment: Mapping[str, str]) -> Judgement:
     """Whether AWS accepts them."""
+    if identity.unreachable:
+        cures = proxy_remedy(environment) or ("Check the network and HTTPS_PROXY. Jobs with local data need neither.",)
+        return warning(f"AWS is unreachable, and the credentials are not tested: {identity.error}", *cures)
     if identity.error:
         cure = CLOCK_REMEDY if is_wrong_clock(identity.error) else _LOG_IN
         return warning(f"AWS credentials do not work: {identity.error}", cure)

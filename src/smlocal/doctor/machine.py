@@ -68,6 +68,8 @@ class AwsIdentity:
     arn: str = ""
     error: str = ""
     """Why there is no answer, or why the credentials were refused."""
+    unreachable: bool = False
+    """AWS was not reached, so nothing is known of the credentials."""
     behind: float | None = None
     """Seconds by which this machine's clock is behind that of AWS; negative if it is ahead. None without an answer."""
 
@@ -312,7 +314,8 @@ def ask_aws_identity() -> AwsIdentity:
     """Ask STS with the configured credentials and endpoint. Only --online sends a request to AWS."""
     import botocore.session
     from botocore.config import Config
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+    from botocore.exceptions import ConnectionError as UnreachableError
 
     config = Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2})
     try:
@@ -323,7 +326,7 @@ def ask_aws_identity() -> AwsIdentity:
     except ClientError as error:
         return AwsIdentity(error=str(error), behind=_behind(error.response, before))
     except BotoCoreError as error:
-        return AwsIdentity(error=str(error))
+        return AwsIdentity(error=str(error), unreachable=isinstance(error, UnreachableError | HTTPClientError))
     return AwsIdentity(arn=str(answer["Arn"]), behind=_behind(answer, before))
 
 

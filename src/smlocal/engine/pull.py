@@ -312,22 +312,26 @@ def ecr_login(image: str) -> RegistryLogin | None:
 def _token(image: str, region: str) -> str:
     # boto3 publishes no types. Importing it takes 127 ms, only to pull an ECR image.
     import boto3
-    from botocore.exceptions import (
-        BotoCoreError,
-        ClientError,
-        EndpointConnectionError,
-        HTTPClientError,
-    )
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+    from botocore.exceptions import ConnectionError as UnreachableError  # of the address, or of a proxy
 
     try:
-        client: Any = boto3.Session().client("ecr", region_name=region)
+        # botocore's own limits are five attempts of a minute.
+        config = Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2})
+        client: Any = boto3.Session().client("ecr", region_name=region, config=config)
         answer = client.get_authorization_token()
         return str(answer["authorizationData"][0]["authorizationToken"])
-    except (EndpointConnectionError, HTTPClientError) as error:
+    except (UnreachableError, HTTPClientError) as error:
+        from smlocal.base.web import proxy_remedy
+
         raise RegistryUnreachableError(
             f"image {image} is not available locally, and Amazon ECR in {region} is unreachable",
             details=(str(error),),
-            remedy=(f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",),
+            remedy=(
+                *proxy_remedy(os.environ),
+                f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",
+            ),
         ) from error
     except (BotoCoreError, ClientError) as error:
         if is_wrong_clock(str(error)):
@@ -401,7 +405,10 @@ def _run(words: list[str], folder: str, *, quiet: bool, environment: Mapping[str
     except OSError as error:
         raise BuildUnavailableError(
             f"the docker command cannot be started, and --build needs it: {error.strerror}",
-            remedy=["Install the docker client, or build the image in another way and run without --build."],
+            remedy=[
+                "Install the docker client:  sudo apt-get install docker-cli, or docker.io if there is none",
+                "Or build the image in another way, and run without --build.",
+            ],
         ) from error
     try:
         _, errors = process.communicate(timeout=_LONGEST_SECONDS)

@@ -234,10 +234,15 @@ def service_error(error: Exception, *, title: str, action: str, region: str, job
         return ServiceRefusedError(
             f"{operation} is not sent: botocore finds a mistake in it", details=str(error).splitlines()[1:]
         )
+    from smlocal.base.web import proxy_remedy
+
     return ServiceUnreachableError(
         f"{title} does not answer in {region}",
         details=[str(error)],
-        remedy=["Is the region right (--region), and is there a way to the internet from here (proxy, VPN)?"],
+        remedy=[
+            *proxy_remedy(os.environ),
+            "Is the region right (--region), and is there a way to the internet from here (proxy, VPN)?",
+        ],
     )
 
 

@@ -258,13 +258,18 @@ def test_credentials_are_found_and_never_shown(
 
 def test_what_aws_says_of_credentials() -> None:
     assert (
-        judge_aws_identity(AwsIdentity(arn="arn:aws:iam::1:user/me")).sentence
+        judge_aws_identity(AwsIdentity(arn="arn:aws:iam::1:user/me"), {}).sentence
         == "AWS identifies you as arn:aws:iam::1:user/me"
     )
-    expired = judge_aws_identity(AwsIdentity(error="ExpiredToken"))
+    expired = judge_aws_identity(AwsIdentity(error="ExpiredToken"), {})
     assert (expired.severity, "aws sso login" in expired.remedy[0]) == ("warning", True)
-    late = judge_aws_identity(AwsIdentity(error="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier"))
+    late = judge_aws_identity(AwsIdentity(error="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier"), {})
     assert (late.severity, "timedatectl" in late.remedy[0], "sso" in late.remedy[0]) == ("warning", True, False)
+    lost = AwsIdentity(error="Failed to connect to proxy", unreachable=True)
+    proxied = judge_aws_identity(lost, {"HTTPS_PROXY": "http://me:secret@private.example:3128"})
+    assert "are not tested" in proxied.sentence
+    assert proxied.remedy == ("Does the proxy answer?  HTTPS_PROXY is http://private.example:3128",)
+    assert "HTTPS_PROXY" in judge_aws_identity(lost, {}).remedy[0]
 
 
 def test_the_file_system_of_a_path_is_that_of_the_deepest_mount() -> None:

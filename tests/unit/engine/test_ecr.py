@@ -150,3 +150,19 @@ def test_ecr_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL_ECR", f"http://127.0.0.1:{closed.getsockname()[1]}")
         with pytest.raises(RegistryUnreachableError, match="Amazon ECR in eu-west-1 is unreachable"):
             ecr_login(f"{HOST}/img")
+
+
+@pytest.mark.slow(0.5)
+@pytest.mark.usefixtures("credentials")
+def test_a_proxy_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not the credentials, of which nothing is known."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{closed.getsockname()[1]}"
+        for name in ("https_proxy", "HTTPS_PROXY"):
+            monkeypatch.setenv(name, f"http://me:secret@{place}")
+        monkeypatch.setenv("NO_PROXY", "")
+        monkeypatch.setenv("no_proxy", "")
+        with pytest.raises(RegistryUnreachableError) as caught:
+            ecr_login(f"{HOST}/img")
+    assert caught.value.remedy[0] == f"Does the proxy answer?  https_proxy is http://{place}"

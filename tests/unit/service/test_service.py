@@ -68,12 +68,14 @@ def test_all_pages_are_read() -> None:
     assert [tag["Key"] for tag in tags] == ["a", "b"]
 
 
-def test_nobody_answers() -> None:
+def test_nobody_answers(aws_user: pytest.MonkeyPatch) -> None:
+    aws_user.setenv("https_proxy", "private.example:3128")
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         service = Service(endpoint_url=f"http://127.0.0.1:{unused.getsockname()[1]}")
-        with pytest.raises(errors.ServiceUnreachableError, match="SageMaker does not answer in eu-west-1"):
+        with pytest.raises(errors.ServiceUnreachableError, match="SageMaker does not answer in eu-west-1") as caught:
             service.describe("held")
+    assert caught.value.remedy[0] == "Does the proxy answer?  https_proxy is private.example:3128"
 
 
 def test_without_a_region(aws_user: pytest.MonkeyPatch) -> None:

@@ -185,7 +185,9 @@ def check_endpoint_packages() -> None:
     """`ServeMissingError` if a package of the extra `serve` is not installed."""
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
+        from smlocal.base.installed import install_command
+
         raise ServeMissingError(
             f"the endpoint needs packages that are not installed: {', '.join(missing)}",
-            remedy=["Install them:  pip install 'smlocal[serve]'", "From a clone:  pip install '.[serve]'"],
+            remedy=[f"Install them:  {install_command('serve')}", "From a clone:  pip install '.[serve]'"],
         )

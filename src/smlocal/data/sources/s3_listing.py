@@ -1,5 +1,6 @@
 """Lists the source of a channel in S3, and says errors of S3 as errors of the command."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -105,16 +106,21 @@ def machine_error(asked: RequestedSource, error: S3Error) -> SmlocalError | None
             remedy=("Renew them, for example: aws sso login, or choose others with AWS_PROFILE.",),
         )
     if error.code == "MissingDependency":
+        from smlocal.base.installed import install_command
+
         return AwsConfigurationError(
             f"{asked.subject}: requests for {asked.uri} cannot be signed: the package awscrt is not installed",
             details=details,
-            remedy=("Install it:  pip install 'smlocal[crt]'",),
+            remedy=(f"Install it:  {install_command('crt')}",),
         )
     if error.status == 0:
+        from smlocal.base.web import proxy_remedy
+
         return S3UnreachableError(
             f"{asked.subject}: S3 is unreachable for {asked.uri}",
             details=details,
             remedy=(
+                *proxy_remedy(os.environ),
                 "Check the network, the region and AWS_ENDPOINT_URL_S3; or",
                 "map the location to a local folder in Local.Sources.",
             ),

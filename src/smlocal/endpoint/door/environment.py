@@ -14,10 +14,10 @@ from glob import escape, glob
 from botocore.httpsession import get_cert_path
 
 from smlocal.base.quick_dataclass import dataclass
+from smlocal.base.web import PROXY_VARIABLES
 from smlocal.endpoint.protocol.aws_names import is_above_aws
 
 _KEY = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_PROXY = ("HTTPS_PROXY", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _OWN_S3 = "AWS_ENDPOINT_URL_S3"
 _OTHER_ENDPOINTS = (
@@ -59,7 +59,7 @@ def program_environment(
     """
     own_keys = bool(environment.get(_OWN_S3))
     keys = {} if own_keys else dict(zip(_KEY, key, strict=True))
-    variables = {**dict.fromkeys(_PROXY, proxy), **keys, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
+    variables = {**dict.fromkeys(PROXY_VARIABLES, proxy), **keys, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
     if region is not None:
         variables["AWS_DEFAULT_REGION"] = region
     without = _OTHER_ENDPOINTS if own_keys else (*_OTHER_ENDPOINTS, *_OTHER_CREDENTIALS)
@@ -71,7 +71,7 @@ def program_environment(
 
 def users_proxy(environment: Mapping[str, str]) -> str | None:
     """The proxy that the user has set for HTTPS."""
-    return next((environment[name] for name in reversed(_PROXY) if environment.get(name)), None)
+    return next((environment[name] for name in PROXY_VARIABLES if environment.get(name)), None)
 
 
 def users_bundle(environment: Mapping[str, str]) -> str:

@@ -191,8 +191,12 @@ class Proxy:
             transport.abort()
 
     async def _other(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
-        async with asyncio.timeout(_CONNECT_SECONDS):
-            other = await (_open_through(self._upstream, host, port) if self._upstream else _open(host, port))
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                other = await (_open_through(self._upstream, host, port) if self._upstream else _open(host, port))
+        except TimeoutError as error:
+            whose = "your own proxy, of HTTPS_PROXY, does not answer" if self._upstream else "it does not answer"
+            raise TimeoutError(f"{whose} within {_CONNECT_SECONDS:g} s") from error
         try:
             writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
             await writer.drain()
@@ -244,9 +248,12 @@ async def _open_through(proxy: str, host: str, port: int) -> _Pair:
     """A connection by way of the user's own proxy."""
     address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     default = 443 if address.scheme == "https" else 80
-    reader, writer = await asyncio.open_connection(
-        address.hostname, address.port or default, ssl=True if address.scheme == "https" else None
-    )
+    try:
+        reader, writer = await asyncio.open_connection(
+            address.hostname, address.port or default, ssl=True if address.scheme == "https" else None
+        )
+    except OSError as error:
+        raise OSError(f"your own proxy {address.hostname}, of HTTPS_PROXY, is unreachable: {error}") from error
     named = f"[{host}]" if ":" in host else host
     login = ""
     if address.username is not None:
@@ -260,7 +267,7 @@ async def _open_through(proxy: str, host: str, port: int) -> _Pair:
         raise
     if head.first[1] != "200":
         writer.close()
-        raise OSError(f"the proxy {address.hostname} refuses: {' '.join(head.first)}")
+        raise OSError(f"your own proxy {address.hostname} refuses: {' '.join(head.first)}")
     return reader, writer
 
 

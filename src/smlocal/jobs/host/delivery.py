@@ -135,9 +135,14 @@ class Delivery:
         for _, mount in self._mounts.values():
             for each in mount.not_checked():
                 objects.setdefault(each.why, each.uri)
+        if not objects:
+            return []
+
+        from smlocal.base.installed import install_command
+
         return [
             f"{uri} was not checked for damage, nor was any other object with only a {kind.upper()} checksum: this "
-            "needs the package awscrt. Install it:  pip install 'smlocal[crt]'"
+            f"needs the package awscrt. Install it:  {install_command('crt')}"
             for kind, uri in objects.items()
         ]
 

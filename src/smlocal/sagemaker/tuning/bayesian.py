@@ -19,9 +19,11 @@ def load_library() -> Any:
     try:
         import optuna
     except ImportError:
+        from smlocal.base.installed import install_command
+
         raise TuningLibraryError(
             "Strategy: Bayesian needs the library Optuna, which is not installed",
-            remedy=["Install it: pip install 'smlocal[tuning]'", "Or use Strategy: Random, Hyperband or Grid."],
+            remedy=[f"Install it: {install_command('tuning')}", "Or use Strategy: Random, Hyperband or Grid."],
         ) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna

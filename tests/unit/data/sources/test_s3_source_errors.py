@@ -71,3 +71,10 @@ def test_silence_is_this_machines_fault_too() -> None:
     assert isinstance(error, S3UnreachableError)
     assert error.exit_code == 3
     assert "ConnectionError: no route to host" in error.details
+
+
+def test_a_proxy_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("https_proxy", raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@private.example:3128")
+    error = refusal(S3Error("RequestError", "Read timed out"))
+    assert error.remedy[0] == "Does the proxy answer?  HTTPS_PROXY is http://private.example:3128"

@@ -1,6 +1,7 @@
 """The proxy of `smlocal exec`: which heads it takes, and what the user's own proxy may answer."""
 
 import asyncio
+import socket
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -69,4 +70,33 @@ def test_others_are_reached_by_the_users_own_proxy(own: str, answer: str) -> Non
     said: list[str] = []
     assert asked(f"CONNECT a.test:443 HTTP/1.1\r\n{LOGIN}\r\n\r\n", own, said.append) == f"HTTP/1.1 {answer}"
     assert len(said) == answer.startswith("502")
-    assert "403" not in own or said == ["proxy: a.test: the proxy 127.0.0.1 refuses: HTTP/1.1 403 Not here"]
+    assert "403" not in own or said == ["proxy: a.test: your own proxy 127.0.0.1 refuses: HTTP/1.1 403 Not here"]
+
+
+@pytest.mark.parametrize(("listens", "says"), [(True, "does not answer"), (False, "is unreachable")])
+def test_a_proxy_of_the_user_that_does_not_answer_is_named(
+    listens: bool, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is told, and does not wait for ever."""
+    monkeypatch.setattr("smlocal.endpoint.door.proxy._CONNECT_SECONDS", 0.1 if listens else 60.0)
+    said: list[str] = []
+
+    async def ask(upstream: str) -> bytes:
+        proxy = Proxy(authority=Authority(), password="secret", connection=never, upstream=upstream, log=said.append)
+        server = await asyncio.start_server(proxy.answer, "127.0.0.1", 0, limit=MOST_HEAD)
+        async with server, asyncio.timeout(100):
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(f"CONNECT a.test:443 HTTP/1.1\r\n{LOGIN}\r\n\r\n".encode())
+            line = await reader.readline()
+            writer.close()
+        return line
+
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        if listens:
+            mute.listen()
+        line = asyncio.run(ask(f"http://127.0.0.1:{mute.getsockname()[1]}"))
+    assert line.startswith(b"HTTP/1.1 502 ")
+    assert len(said) == 1
+    assert "HTTPS_PROXY" in said[0]
+    assert says in said[0]

@@ -21,7 +21,9 @@ def why_no_fuse() -> str | None:
 
 def _problems() -> Iterator[str]:
     if find_spec("mfusepy") is None:
-        yield "mfusepy is not installed: pip install 'smlocal[fastfile]'"
+        from smlocal.base.installed import install_command
+
+        yield f"mfusepy is not installed: {install_command('fastfile')}"
     if not os.path.exists(_DEVICE):
         yield f"this machine has no {_DEVICE}: load the kernel's fuse module (modprobe fuse)"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
