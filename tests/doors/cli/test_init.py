@@ -12,6 +12,6 @@ def test_the_new_file_runs(smlocal_run: Run, image: Callable[[str], str], tmp_pa
     (here / "data" / "a.csv").write_text("1\n")
     assert smlocal_run("init", image("sh"), cwd=here).returncode == 0
     script = "cp /opt/ml/input/data/training/a.csv /opt/ml/model/"
-    done = smlocal_run("run", "job.yaml", "--name", "first", "-e", f"SCRIPT={script}", cwd=here)
+    done = smlocal_run("run", "job.yaml", "--name", "from-init", "-e", f"SCRIPT={script}", cwd=here)
     assert done.returncode == 0, done.stderr
-    assert (here / "smlocal-output" / "first" / "output" / "model.tar.gz").is_file()
+    assert (here / "smlocal-output" / "from-init" / "output" / "model.tar.gz").is_file()

@@ -152,7 +152,7 @@ JOBS = {
     "transform": Needs(
         ours=266,
         all=333,
-        kilobytes=2798,  # likewise; and where a file names a job or a package in place of a model
+        kilobytes=2799,  # likewise; and where a file names a job or a package in place of a model
         extensions=16,
         dataclasses=227,
         regexes=37,
@@ -178,7 +178,7 @@ JOBS = {
     "endpoint": Needs(
         ours=211,
         all=276,
-        kilobytes=2031,  # likewise
+        kilobytes=2032,  # likewise
         extensions=14,
         dataclasses=190,
         regexes=31,
@@ -191,7 +191,7 @@ JOBS = {
     "tuning": Needs(
         ours=257,
         all=330,
-        kilobytes=2494,  # likewise
+        kilobytes=2495,  # likewise
         extensions=18,
         dataclasses=208,
         regexes=41,
