@@ -123,7 +123,7 @@ JOBS = {
     "training": Needs(
         ours=237,
         all=301,
-        kilobytes=2320,  # the rows of kinds say their files, requests and commands; pipelines
+        kilobytes=2321,  # the rows of kinds say their files, requests and commands; pipelines
         extensions=14,
         dataclasses=191,
         regexes=33,

@@ -6,7 +6,7 @@ Also marks in it, by which the next process finishes what a killed one had begun
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -19,7 +19,7 @@ _REMOVED: Final = "removed"
 """The folder in the home with those of removed jobs, each named by the process that removes it."""
 _BEGUN: Final = "begun"
 """The folder in the home with the names of jobs that are being recorded, each after the number of its process."""
-_TRIES: Final = 20
+_TRIES: Final = 1000
 """Another process may remove the empty folder at any moment."""
 
 
@@ -108,10 +108,13 @@ def _full(home: str) -> bool:
 def move_aside(home: str, folder: str, *, run_id: str) -> str:
     """Move the folder of a job away, which frees its name at once. A link is moved itself."""
     removed = os.path.join(home, _REMOVED)
-    os.makedirs(removed, mode=0o700, exist_ok=True)
     aside = os.path.join(removed, f"{os.getpid()}-{run_id}-{os.path.basename(folder)}")
-    with suppress(FileNotFoundError):
-        os.rename(folder, aside)
+
+    def move() -> None:
+        if os.path.lexists(folder):
+            os.rename(folder, aside)
+
+    _do_in(removed, move)
     return aside
 
 
@@ -125,11 +128,16 @@ def moved_by_dead(home: str) -> Iterator[tuple[str, str, str]]:
 def mark_begun(home: str, name: str) -> None:
     """Say that this process makes the folder of a job, which is not recorded yet."""
     begun = os.path.join(home, _BEGUN)
+    _do_in(begun, lambda: os.makedirs(_mark(begun, name), mode=0o700, exist_ok=True))
+
+
+def _do_in(folder: str, do: Callable[[], None]) -> None:
+    """Make the folder and do something in it, again if another process has removed the folder meanwhile."""
     for left in reversed(range(_TRIES)):
-        os.makedirs(begun, mode=0o700, exist_ok=True)
         try:
-            os.makedirs(_mark(begun, name), mode=0o700, exist_ok=True)
-        except FileNotFoundError:
+            os.makedirs(folder, mode=0o700, exist_ok=True)  # FileExistsError: it was there, and is no more
+            do()
+        except (FileExistsError, FileNotFoundError):
             if not left:
                 raise
         else:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.errors import HomeUnusableError
+from smlocal.jobs.store.home import mark_begun, move_aside, prepare_home
 from smlocal.jobs.store.jobs import Store
 from smlocal.terms.statuses import JobPhase, JobStatus
 
@@ -112,6 +113,37 @@ with Store.open(sys.argv[1]) as store:
         assert store.names() == ["first"]
     assert [path.name for path in (home / "jobs").iterdir()] == ["first"]
     assert not (home / "begun").exists()
+
+
+def test_a_folder_that_another_process_removes_is_made_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`begun` and `removed` go when they are empty: here just before, and just after, they are found to be there."""
+    prepare_home(str(home))
+    isdir, makedirs = os.path.isdir, os.makedirs
+    removals: list[str] = []
+
+    def removed_before(path: str) -> bool:
+        if path.endswith(("begun", "removed")) and len(removals) % 2 == 0:
+            removals.append(path)
+            os.rmdir(path)
+        return isdir(path)
+
+    def removed_after(path: str, mode: int = 0o777, *, exist_ok: bool = False) -> None:
+        makedirs(path, mode, exist_ok)
+        if path.endswith(("begun", "removed")) and len(removals) % 2 == 1:
+            removals.append(path)
+            os.rmdir(path)
+
+    monkeypatch.setattr(os.path, "isdir", removed_before)  # os.makedirs asks it about a folder that is there already
+    monkeypatch.setattr(os, "makedirs", removed_after)
+    (home / "begun").mkdir()
+    mark_begun(str(home), "mine")
+    assert [path.name for path in (home / "begun").iterdir()] == [f"{os.getpid()}-mine"]
+    (home / "removed").mkdir()
+    (home / "jobs" / "mine").mkdir()
+    aside = move_aside(str(home), str(home / "jobs" / "mine"), run_id="0")
+    assert not (home / "jobs" / "mine").exists()
+    assert isdir(aside)
+    assert removals == [str(home / "begun")] * 2 + [str(home / "removed")] * 2
 
 
 def test_a_job_that_cannot_be_recorded_leaves_no_folder(home: Path, store: Store) -> None:
