@@ -159,7 +159,7 @@ def workload_of(job: AskedJob) -> "Workload | None":
 
 
 def engines_of(job: AskedJob) -> "Engines":
-    """The engines for a look at a job that is not begun: of several for whole jobs, one that answers."""
+    """The engines to ask before a job begins; of those in `Local.SpreadOver`, one that answers."""
     if job.local.SpreadOver:
         from smlocal.jobs.spreading import engines_to_look  # few jobs have some
 

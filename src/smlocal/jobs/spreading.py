@@ -169,7 +169,7 @@ def ask(engines: Engines, names: Iterable[str]) -> Answers:
 
 
 def engines_to_look(local: LocalSettings, work: Workload | None) -> Engines:
-    """The engine to look at before a job begins: of `Local.SpreadOver`, one that answers."""
+    """The engine to ask before a job begins; of those in `Local.SpreadOver`, the first that answers."""
     if not local.SpreadOver or (work is not None and on_swarm(work)):
         return engines_named(local.Engines)
     engines = _looked(local, work).engines
